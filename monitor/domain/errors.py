@@ -1,0 +1,47 @@
+"""The error tree: one root, one branch for each person who must act."""
+
+from __future__ import annotations
+
+
+class ComboioError(Exception):
+    """Root of all errors that Comboio raises on purpose."""
+
+
+class ConfigurationError(ComboioError):
+    """A setting is missing or wrong: the deployer must change it."""
+
+
+class RejectedDeliveryError(ComboioError):
+    """A delivery cannot be accepted: its sender must change it. The text names the rule."""
+
+
+class RefusedError(ComboioError):
+    """An operator's verb was refused: the row is no longer in the state that was seen."""
+
+
+class PermissionRefusedError(RefusedError):
+    """The actor lacks the permission for this verb."""
+
+
+class HandlerError(ComboioError):
+    """A handler broke a rule of the engine: its author must change it. Permanent, never retried."""
+
+
+class MarkerError(ComboioError):
+    """Finishing a batch did not change exactly its rows; the transaction must roll back."""
+
+
+class RetryLater(ComboioError):  # noqa: N818 - a control signal raised by handlers, not an error
+    """Raised by a handler: try this message again after so many seconds; counts as an attempt."""
+
+    def __init__(self, after_seconds: float, reason: str = "") -> None:
+        super().__init__(reason or f"retry after {after_seconds} s")
+        self.after_seconds = after_seconds
+
+
+class DeadLetter(ComboioError):  # noqa: N818
+    """Raised by a handler: set this message aside at once with this reason, without retries."""
+
+
+class Skip(ComboioError):  # noqa: N818
+    """Raised by a handler: nothing to do; its writes are rolled back and the message is done."""

@@ -1,0 +1,65 @@
+"""A delivery on its way in, and the message a handler sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from monitor.domain.states import Cause, State, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One arrival of a message, mapped by its source; not yet judged.
+
+    key and session are opaque text, compared byte for byte. session "" means none.
+    payload is the body exactly as received. headers are for people: text to text.
+    """
+
+    source: str
+    origin: str
+    key: str
+    payload: bytes
+    type: str = ""
+    session: str = ""
+    sequence: int | None = None
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    correlation_id: str | None = None
+    traceparent: str | None = None
+    redelivered: bool = False
+    malformed: str = ""  # why the body cannot be read; set by brokers only: set aside as dead(malformed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What ingest did with one delivery for one consumer. message_id is the first message's id."""
+
+    verdict: Verdict
+    consumer: str
+    message_id: int
+    first_seen: datetime
+    state: State | None = None  # of the first message; only for duplicates and mismatches
+    cause: Cause | None = None  # only for duplicates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a handler sees of its message. attempt counts from 1; payload is the raw body."""
+
+    id: int
+    consumer: str
+    source: str
+    origin: str
+    key: str
+    type: str
+    session: str
+    sequence: int | None
+    attempt: int
+    content_type: str
+    payload: bytes
+    headers: Mapping[str, str]
+    received_at: datetime
+    correlation_id: str | None = None
+    traceparent: str | None = None

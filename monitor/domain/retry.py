@@ -1,0 +1,40 @@
+"""How long a failed message waits: exponential with full jitter and a cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from monitor.domain.errors import ConfigurationError
+
+_LARGEST_EXPONENT = 60  # 2**60 s is beyond any cap; larger powers would overflow a float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """Retry policy of a consumer: limit counts starts, the first one included."""
+
+    limit: int = 5
+    base_seconds: float = 1.0
+    cap_seconds: float = 300.0
+    permanent: tuple[type[BaseException], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ConfigurationError(f"Retry(limit={self.limit}): a message needs at least 1 start.")
+        if not 0 < self.base_seconds <= self.cap_seconds:
+            raise ConfigurationError(
+                f"Retry(base_seconds={self.base_seconds}, cap_seconds={self.cap_seconds}): "
+                "0 < base_seconds <= cap_seconds is needed."
+            )
+
+
+def delay_seconds(retry: Retry, attempt: int, random: Random) -> float:
+    """Seconds to wait after failed attempt number `attempt` (1 = first).
+
+    Full jitter: uniform over (0, min(cap, base * 2**(attempt-1))], never 0.
+    Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    """
+    exponent = min(max(attempt - 1, 0), _LARGEST_EXPONENT)
+    ceiling = min(retry.cap_seconds, retry.base_seconds * 2.0**exponent)
+    return max(ceiling * random.random(), min(ceiling, 0.001))
