@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any, TypeAlias
+
+import psycopg
+from django.db.backends.utils import CursorWrapper
+
+# Every store function takes one of these two and never commits; Django's binds on the client.
+Cursor: TypeAlias = psycopg.Cursor[Any] | CursorWrapper
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 

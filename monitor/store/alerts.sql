@@ -1,0 +1,54 @@
+-- name: raise_many
+-- Open an alert for each cause, or raise the one that is live: an acknowledged one stays
+-- acknowledged and its count goes on. Equal causes of one batch are added up first, and the rows
+-- are locked in the order of (kind, consumer, subject), so two batches cannot deadlock.
+-- locks: the live alert of each cause. rows: one for each different cause
+INSERT INTO comboio_alert AS alert (kind, consumer, subject, title, target, count)
+SELECT kind, consumer, subject,
+       (array_agg(title ORDER BY n DESC))[1], (array_agg(target ORDER BY n DESC))[1], count(*)
+  FROM unnest(%(kinds)s::text[], %(consumers)s::smallint[], %(subjects)s::text[],
+              %(titles)s::text[], %(targets)s::bigint[])
+       WITH ORDINALITY AS raised (kind, consumer, subject, title, target, n)
+ GROUP BY kind, consumer, subject
+ ORDER BY kind, consumer, subject
+    ON CONFLICT (kind, consumer, subject) WHERE state <> 'resolved'
+    DO UPDATE SET count = alert.count + excluded.count, title = excluded.title,
+                  target = excluded.target, last_at = now(), version = nextval('comboio_version');
+
+-- name: resolve
+-- The cause is gone: close its live alert. locks: that alert. rows: 0 or 1
+UPDATE comboio_alert
+   SET state = 'resolved', resolved_at = now(), version = nextval('comboio_version')
+ WHERE kind = %(kind)s AND consumer = %(consumer)s AND subject = %(subject)s
+   AND state <> 'resolved';
+
+-- name: lock_dead_letters
+-- First half of closing alerts on dead letters: wait for whoever is raising them.
+-- locks: the live alerts of these causes, in order. rows: one for each live alert
+SELECT id FROM comboio_alert
+ WHERE kind = 'dead letter' AND state <> 'resolved'
+   AND (consumer, subject) IN (SELECT unnest(%(consumers)s::smallint[]), unnest(%(causes)s::text[]))
+ ORDER BY kind, consumer, subject
+   FOR UPDATE;
+
+-- name: resolve_dead_letters
+-- Second half, its snapshot taken under the lock: one that was raised meanwhile has a visible
+-- dead row and stays open. rows: alerts closed
+UPDATE comboio_alert AS alert
+   SET state = 'resolved', resolved_at = now(), version = nextval('comboio_version')
+ WHERE alert.id = ANY(%(ids)s::bigint[])
+   AND NOT EXISTS (SELECT FROM comboio_dead
+                    WHERE cause = alert.subject AND consumer = alert.consumer);
+
+-- name: find
+-- One alert, locked for a verb on it. locks: that alert. rows: 0 or 1
+SELECT consumer, title, state, acknowledged_by, acknowledged_at, version
+  FROM comboio_alert WHERE id = %(id)s
+   FOR UPDATE;
+
+-- name: acknowledge
+-- A person has seen it; the version decides between two of them. rows: 1, or 0 when it changed
+UPDATE comboio_alert
+   SET state = 'acknowledged', acknowledged_by = %(actor)s, acknowledged_at = now(),
+       version = nextval('comboio_version')
+ WHERE id = %(id)s AND state = 'open' AND version = %(seen)s;

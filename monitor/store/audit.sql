@@ -1,0 +1,10 @@
+-- name: write
+-- One line of the record of human acts, in the transaction of the act. rows: 1
+INSERT INTO comboio_audit (actor, verb, object_kind, object_id, reason, detail)
+VALUES (%(actor)s, %(verb)s, %(object_kind)s, %(object_id)s, %(reason)s, %(detail)s::jsonb);
+
+-- name: last
+-- Who did the newest act on an object, for the sentence that refuses the next person. rows: 0 or 1
+SELECT actor, verb, at FROM comboio_audit
+ WHERE object_kind = %(object_kind)s AND object_id = %(object_id)s
+ ORDER BY id DESC LIMIT 1;
