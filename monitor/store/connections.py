@@ -1,4 +1,4 @@
-"""Opens plain psycopg connections to Django's database, for threads that must not touch Django's own.
+"""Opens plain psycopg connections to Django's database, for threads that keep off Django's own.
 
 A Django connection opened in a process that later forks would be shared with its children; these
 connections belong to nobody but their caller.
@@ -49,7 +49,7 @@ def connect(*, autocommit: bool = False, application_name: str = "comboio") -> C
 
 @contextmanager
 def deadline(connection: Connection, seconds: float) -> Iterator[None]:
-    """Cut the connection's socket when the block takes longer; the block then sees OperationalError.
+    """Cut the connection's socket when the block takes longer: the block sees OperationalError.
 
     psycopg has no deadline of its own for a COMMIT whose answer never comes: keepalives and
     tcp_user_timeout do not end that wait, only shutting the socket does.
