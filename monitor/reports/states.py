@@ -1,0 +1,28 @@
+"""Where messages are now: the one place that reads a state from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monitor.domain.states import State
+from monitor.reports.reading import Cursor
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """State of one message. parked: it waits behind a held session or consumer.
+
+    state None: the message is known but its state was purged.
+    """
+
+    state: State | None
+    parked: bool = False
+
+
+def of(cursor: Cursor, ids: Sequence[int]) -> dict[int, Standing]:
+    """The standing of each of these messages; one index probe per table and message."""
+    raise NotImplementedError
