@@ -1,0 +1,27 @@
+"""Plain statements for tests, on Django's connection in the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+
+def one(statement: str, **values: Any) -> Any:
+    """The only value of a statement that gives one row."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone()[0]
+
+
+def run(statement: str, **values: Any) -> int:
+    """Run a statement; how many rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
+
+
+def insert(table: str, *, returning: str = "id", **columns: Any) -> Any:
+    """Insert one row; the value of that column."""
+    names, marks = ", ".join(columns), ", ".join(f"%({name})s" for name in columns)
+    return one(f"INSERT INTO {table} ({names}) VALUES ({marks}) RETURNING {returning}", **columns)
