@@ -1,0 +1,1 @@
+"""Starts the whole product from one command: environment, database, broker, processes."""
