@@ -82,6 +82,28 @@ def resolve_dead_letters(cursor: Cursor, causes: Iterable[tuple[int, str]]) -> i
     return int(cursor.rowcount)
 
 
+def resolve_mismatch(cursor: Cursor, consumer: int, message_id: int) -> int:
+    """Close the alert on a message's mismatches when each has its verdict. Returns 1 or 0."""
+    cursor.execute(
+        SQL["lock_one"],
+        {"kind": str(AlertKind.MISMATCH), "consumer": consumer, "subject": str(message_id)},
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return 0
+    cursor.execute(SQL["resolve_decided"], {"id": row[0], "message_id": message_id})
+    return int(cursor.rowcount)
+
+
+def resolve_sessions(cursor: Cursor, sessions: Iterable[int]) -> int:
+    """Close the alerts of sessions that nothing holds; the caller holds their lanes. How many."""
+    subjects = [str(session) for session in sorted(set(sessions))]
+    if not subjects:
+        return 0
+    cursor.execute(SQL["resolve_sessions"], {"subjects": subjects})
+    return int(cursor.rowcount)
+
+
 def find(cursor: Cursor, alert_id: int) -> Found | None:
     """The alert, locked until the caller's transaction ends; None when it does not exist."""
     cursor.execute(SQL["find"], {"id": alert_id})

@@ -1,7 +1,9 @@
 -- name: raise_many
 -- Open an alert for each cause, or raise the one that is live: an acknowledged one stays
--- acknowledged and its count goes on. Equal causes of one batch are added up first, and the rows
--- are locked in the order of (kind, consumer, subject), so two batches cannot deadlock.
+-- acknowledged and its count goes on. The version stays: it tells states apart, and a person must
+-- be able to acknowledge an alert that is raised many times a second. Equal causes of one batch are
+-- added up first, and the rows are locked in the order of (kind, consumer, subject), so two
+-- batches cannot deadlock.
 -- locks: the live alert of each cause. rows: one for each different cause
 INSERT INTO comboio_alert AS alert (kind, consumer, subject, title, target, count)
 SELECT kind, consumer, subject,
@@ -13,7 +15,7 @@ SELECT kind, consumer, subject,
  ORDER BY kind, consumer, subject
     ON CONFLICT (kind, consumer, subject) WHERE state <> 'resolved'
     DO UPDATE SET count = alert.count + excluded.count, title = excluded.title,
-                  target = excluded.target, last_at = now(), version = nextval('comboio_version');
+                  target = excluded.target, last_at = now();
 
 -- name: resolve
 -- The cause is gone: close its live alert. locks: that alert. rows: 0 or 1
@@ -39,6 +41,35 @@ UPDATE comboio_alert AS alert
  WHERE alert.id = ANY(%(ids)s::bigint[])
    AND NOT EXISTS (SELECT FROM comboio_dead
                     WHERE cause = alert.subject AND consumer = alert.consumer);
+
+-- name: lock_one
+-- The live alert of a cause, waiting for whoever is raising it. locks: that alert. rows: 0 or 1
+SELECT id FROM comboio_alert
+ WHERE kind = %(kind)s AND consumer = %(consumer)s AND subject = %(subject)s AND state <> 'resolved'
+   FOR UPDATE;
+
+-- name: resolve_decided
+-- Its snapshot is taken under the lock of lock_one, as above. rows: 1, or 0 when a payload of the
+-- same message still waits for its verdict
+UPDATE comboio_alert AS alert
+   SET state = 'resolved', resolved_at = now(), version = nextval('comboio_version')
+ WHERE alert.id = %(id)s
+   AND NOT EXISTS (SELECT FROM comboio_mismatch
+                    WHERE message_id = %(message_id)s AND consumer = alert.consumer
+                      AND verdict IS NULL);
+
+-- name: resolve_sessions
+-- Sessions that nothing holds any more; their lanes are locked, so nobody raises these now.
+-- locks: their live alerts, in order. rows: alerts closed
+WITH locked AS (
+    SELECT id FROM comboio_alert
+     WHERE kind = 'held session' AND state <> 'resolved' AND subject = ANY(%(subjects)s::text[])
+     ORDER BY kind, consumer, subject
+       FOR UPDATE
+)
+UPDATE comboio_alert AS alert
+   SET state = 'resolved', resolved_at = now(), version = nextval('comboio_version')
+  FROM locked WHERE alert.id = locked.id;
 
 -- name: find
 -- One alert, locked for a verb on it. locks: that alert. rows: 0 or 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -43,6 +43,15 @@ def write(  # noqa: PLR0913 - one line of the record, its columns by name
             "reason": reason,
             "detail": json.dumps(detail or {}),
         },
+    )
+    return int(cursor.rowcount)
+
+
+def write_many(cursor: Cursor, actor: str, verb: str, object_kind: str, ids: Sequence[int]) -> int:
+    """One line for each object of a bulk verb. Returns how many."""
+    cursor.execute(
+        SQL["write_many"],
+        {"actor": actor, "verb": verb, "object_kind": object_kind, "ids": list(ids)},
     )
     return int(cursor.rowcount)
 
