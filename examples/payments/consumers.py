@@ -1,0 +1,94 @@
+"""Three consumers of the source `payments`: booking, telling the customer, paying out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from examples.payments.models import Account, LedgerEntry, Notice
+from monitor import DeadLetter, Message, Retry, consumer
+
+# Short waits, so that a demo of half a minute shows retries to their end.
+SHORT_WAITS = Retry(limit=5, base_seconds=0.05, cap_seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payment:
+    """The body of a payment. A body that does not fit is set aside at once, without retries."""
+
+    account: str
+    sequence: int
+    amount_cents: int
+    fail_times: int = 0  # so many attempts find the clearing house silent
+
+
+class ClearingHouseError(Exception):
+    """The clearing house did not answer; the next attempt may well succeed."""
+
+
+@consumer(
+    "payments.apply",
+    source="payments",
+    types=("payment", "payment.large"),
+    session="account",
+    retry=SHORT_WAITS,
+)
+def apply_payment(payment: Payment, message: Message) -> dict[str, int]:
+    """Book a payment: balance and ledger change together, once, in the order of the account."""
+    _ask_clearing_house(payment, message)
+    if payment.amount_cents == 0:
+        raise DeadLetter("A payment of nothing cannot be booked.")
+    return {"balance_cents": _book(payment, message, amount_cents=payment.amount_cents)}
+
+
+@consumer(
+    "payments.notify",
+    source="payments",
+    types=("payment.large",),
+    session="account",
+    retry=SHORT_WAITS,
+)
+def notify_customer(payment: Payment, message: Message) -> None:
+    """Tell the customer about a large payment; independent of whether it could be booked."""
+    Notice.objects.create(
+        account=payment.account,
+        sequence=payment.sequence,
+        text=f"You received {payment.amount_cents / 100:.2f}.",
+        message_key=message.key,
+        message_id=message.id,
+    )
+
+
+@consumer(
+    "payments.payout",
+    source="payments",
+    types=("payout",),
+    session="account",
+    when_dead="hold",
+    retry=SHORT_WAITS,
+)
+def pay_out(payment: Payment, message: Message) -> dict[str, int]:
+    """Book a payout. One that cannot be booked holds its account until a person decides."""
+    _ask_clearing_house(payment, message)
+    if payment.amount_cents <= 0:
+        raise DeadLetter("A payout must be above nothing.")
+    return {"balance_cents": _book(payment, message, amount_cents=-payment.amount_cents)}
+
+
+def _ask_clearing_house(payment: Payment, message: Message) -> None:
+    if message.attempt <= payment.fail_times:
+        raise ClearingHouseError("The clearing house did not answer.")
+
+
+def _book(payment: Payment, message: Message, *, amount_cents: int) -> int:
+    """Change the account and its ledger; the new balance comes back."""
+    account, _ = Account.objects.select_for_update().get_or_create(number=payment.account)
+    account.balance_cents += amount_cents
+    account.save()
+    LedgerEntry.objects.create(
+        account=account,
+        sequence=payment.sequence,
+        amount_cents=amount_cents,
+        message_key=message.key,
+        message_id=message.id,
+    )
+    return account.balance_cents
