@@ -14,6 +14,7 @@ TYPE_BYTES = 256
 ORIGIN_BYTES = 1024
 
 _LANES = 256  # lanes per consumer
+_SECOND_DIGITS = 12
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -31,6 +32,11 @@ def session_id(consumer_id: int, session: str, salt: int = 0) -> int:
 def lane(consumer_id: int, session_id: int) -> int:
     """The lane of a session; a message without session has minus its own id as session_id."""
     return consumer_id * _LANES + abs(session_id) % _LANES
+
+
+def second_key(key: str, fingerprint: bytes) -> str:
+    """The key of a payload that was accepted although another one came first under the same key."""
+    return f"{key}~{fingerprint.hex()[:_SECOND_DIGITS]}"
 
 
 def check_key(text: str) -> None:

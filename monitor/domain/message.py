@@ -34,12 +34,16 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What ingest did with one delivery for one consumer. message_id is the first message's id."""
+    """What ingest did with one delivery for one consumer. message_id is the first message's id.
+
+    A refused delivery left no row: message_id is 0, first_seen None, and reason names the rule.
+    """
 
     verdict: Verdict
     consumer: str
-    message_id: int
-    first_seen: datetime
+    message_id: int = 0
+    first_seen: datetime | None = None
+    reason: str = ""
     state: State | None = None  # of the first message; only for duplicates and mismatches
     cause: Cause | None = None  # only for duplicates
 

@@ -29,8 +29,8 @@ def consumer(  # noqa: PLR0913 - the author's whole policy in one place, keyword
 ) -> Callable[[Handler], Handler]:
     """Declare a handler. The function stays a plain function, callable in tests without a broker.
 
-    The first parameter is the payload (its annotation gives the type unless payload= does); a second
-    one receives the Message. Raises ConfigurationError for a name declared twice or a wrong policy.
+    The first parameter is the payload (its annotation gives the type unless payload= does); a
+    second one receives the Message. Raises ConfigurationError for a wrong policy or a taken name.
     """
 
     def declare(handler: Handler) -> Handler:
@@ -58,7 +58,9 @@ def add(consumer: Consumer) -> None:
     """Register a consumer; the same handler again (a reload) is harmless."""
     known = _consumers.get(consumer.name)
     if known is not None and known.handler is not consumer.handler:
-        raise ConfigurationError(f"Two handlers declare the consumer {consumer.name!r}; rename one.")
+        raise ConfigurationError(
+            f"Two handlers declare the consumer {consumer.name!r}; rename one."
+        )
     _consumers[consumer.name] = consumer
 
 
@@ -99,4 +101,8 @@ def _wants_message(name: str, handler: Callable[..., Any]) -> bool:
 def _annotated_payload(handler: Callable[..., Any]) -> type | None:
     first = next(iter(inspect.signature(handler).parameters))
     hint = get_type_hints(handler).get(first)
-    return hint if isinstance(hint, type) and hint is not Message and hint.__module__ != "builtins" else None
+    return (
+        hint
+        if isinstance(hint, type) and hint is not Message and hint.__module__ != "builtins"
+        else None
+    )

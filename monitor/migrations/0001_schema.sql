@@ -298,13 +298,18 @@ CREATE TABLE comboio_session_snapshot (
     at       timestamptz NOT NULL DEFAULT now()
 );
 
--- State is membership in exactly one table; this view says which.
+-- State is membership in exactly one table; this view says which. NULL would be a lost message.
+-- It starts from the message, so that a look-up by id probes each table by its key.
 CREATE VIEW comboio_message_state AS
-    SELECT r.id, CASE WHEN g.retry_at IS NOT NULL AND g.head = r.id THEN 'waiting' ELSE 'ready' END AS state
-      FROM comboio_ready r LEFT JOIN comboio_gate g ON g.session = r.session
-    UNION ALL SELECT id, 'done' FROM comboio_done
-    UNION ALL SELECT id, 'dead' FROM comboio_dead
-    UNION ALL SELECT id, 'discarded' FROM comboio_discarded;
+    SELECT m.id, CASE
+        WHEN EXISTS (SELECT FROM comboio_done d WHERE d.id = m.id) THEN 'done'
+        WHEN EXISTS (SELECT FROM comboio_ready r
+                      WHERE r.lane = m.lane AND r.session = m.session AND r.id = m.id) THEN
+            CASE WHEN EXISTS (SELECT FROM comboio_gate g WHERE g.session = m.session
+                               AND g.head = m.id AND g.retry_at IS NOT NULL) THEN 'waiting' ELSE 'ready' END
+        WHEN EXISTS (SELECT FROM comboio_dead x WHERE x.id = m.id) THEN 'dead'
+        WHEN EXISTS (SELECT FROM comboio_discarded x WHERE x.id = m.id) THEN 'discarded'
+    END AS state FROM comboio_message m;
 
 INSERT INTO comboio_consumer (id, name, source, active) VALUES (0, '(no consumer)', '', false);
 INSERT INTO comboio_lane SELECT generate_series(0, 255);

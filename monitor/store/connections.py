@@ -6,11 +6,13 @@ connections belong to nobody but their caller.
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -20,6 +22,16 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 _CONNECT_SECONDS = 5
 # What Django adds for itself: its cursor, its adapters (jsonb as text) and its "never prepare".
 _DJANGO_ONLY = ("context", "cursor_factory", "prepare_threshold")
+
+
+class Descriptor(Protocol):
+    """Anything that holds a file descriptor."""
+
+    def fileno(self) -> int:
+        """The descriptor; negative, or an error, once closed."""
+
+
+_kept: WeakSet[Descriptor] = WeakSet()
 
 
 def parameters() -> dict[str, Any]:
@@ -44,7 +56,17 @@ def connect(*, autocommit: bool = False, application_name: str = "comboio") -> C
     Raises psycopg.OperationalError when the database is away.
     """
     wanted = {**parameters(), "application_name": application_name}
-    return psycopg.connect(**wanted, autocommit=autocommit)
+    connection = psycopg.connect(**wanted, autocommit=autocommit)
+    keep_from_children(connection)
+    return connection
+
+
+def keep_from_children(thing: Descriptor) -> None:
+    """Children forked from now on do not share this socket: it closes when this process dies.
+
+    Else the children of a killed parent would hold its locks and its place at the broker.
+    """
+    _kept.add(thing)
 
 
 @contextmanager
@@ -70,6 +92,18 @@ def discard(connection: Connection) -> None:
         connection.close()
 
 
+def _part_from_parent() -> None:
+    """In a new child: nothing in the place of each kept socket; a shutdown would hit the parent."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for thing in list(_kept):
+        with suppress(Exception):
+            descriptor = thing.fileno()
+            if descriptor >= 0:
+                os.dup2(nothing, descriptor, inheritable=False)
+    os.close(nothing)
+    _kept.clear()
+
+
 def _shut(connection: Connection) -> None:
     # dup: the socket object would close psycopg's own descriptor when it goes away.
     with (
@@ -77,3 +111,7 @@ def _shut(connection: Connection) -> None:
         socket.fromfd(connection.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as copy,
     ):
         copy.shutdown(socket.SHUT_RDWR)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_part_from_parent)

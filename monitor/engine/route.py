@@ -1,0 +1,85 @@
+"""Which consumers take a delivery, and under which key and session each of them knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import jmespath
+
+from monitor.domain import fingerprint, keys
+from monitor.domain.consumer import NO_CONSUMER, Consumer
+from monitor.domain.errors import RejectedDeliveryError
+from monitor.domain.message import Delivery
+from monitor.domain.states import DeadReason
+from monitor.engine import registry
+from monitor.store.inbox import Row
+
+NO_CONSUMER_NAME = "(no consumer)"
+
+
+def rows(delivery: Delivery, ids: Mapping[str, int]) -> list[tuple[str, Row]]:
+    """One row per consumer that takes the delivery, with the consumer's name; never none.
+
+    What cannot be read, or nobody takes, is one row of no consumer with a dead_reason. Raises
+    RejectedDeliveryError when key, origin, session or type break a rule.
+    """
+    keys.check_key(delivery.key)
+    keys.check_origin(delivery.origin)
+    keys.check_session(delivery.session)
+    keys.check_type(delivery.type)
+    if delivery.malformed:
+        return [_unrouted(delivery, DeadReason.MALFORMED, delivery.malformed)]
+    takers = registry.takers(delivery.source, delivery.type)
+    if not takers:
+        text = f"No consumer takes the type “{delivery.type}” of the source “{delivery.source}”."
+        return [_unrouted(delivery, DeadReason.NO_HANDLER, text)]
+    digest = fingerprint.fingerprint(delivery.payload, delivery.content_type)
+    return [(each.name, _routed(delivery, digest, each, ids[each.name])) for each in takers]
+
+
+def _routed(delivery: Delivery, digest: bytes, consumer: Consumer, consumer_id: int) -> Row:
+    session = _session(delivery, consumer)
+    return Row(
+        delivery=delivery,
+        consumer_id=consumer_id,
+        dedup_key=keys.dedup_key(delivery.origin, delivery.key),
+        fingerprint=digest,
+        session_hash=keys.session_id(consumer_id, session) if session else 0,
+        session_key=session,
+    )
+
+
+def _unrouted(delivery: Delivery, reason: DeadReason, text: str) -> tuple[str, Row]:
+    row = Row(
+        delivery=delivery,
+        consumer_id=NO_CONSUMER,
+        dedup_key=keys.dedup_key(delivery.origin, delivery.key),
+        fingerprint=fingerprint.fingerprint(delivery.payload, delivery.content_type),
+        session_hash=0,
+        session_key="",
+        dead_reason=reason,
+        dead_text=text,
+    )
+    return NO_CONSUMER_NAME, row
+
+
+def _session(delivery: Delivery, consumer: Consumer) -> str:
+    if consumer.session is None:
+        return delivery.session
+    found = _compiled(consumer.session).search(fingerprint.parse_json(delivery.payload))
+    if found is None:
+        return ""
+    if isinstance(found, bool) or not isinstance(found, str | int):
+        raise RejectedDeliveryError(
+            f"The session of the consumer {consumer.name} ({consumer.session}) "
+            "is neither text nor a whole number."
+        )
+    keys.check_session(str(found))
+    return str(found)
+
+
+@lru_cache(maxsize=256)
+def _compiled(expression: str) -> Any:
+    return jmespath.compile(expression)
