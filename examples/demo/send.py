@@ -89,7 +89,7 @@ class Line:
         return None if response.status in _LATER else response.status
 
     def deliver(self, request: Request) -> int:
-        """Send until the server answers, and return the status. NotAnsweredError when it does not."""
+        """The status of the answer, however often it takes. NotAnsweredError when none comes."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
             status = self.read() if self.write(request) else None
@@ -115,12 +115,11 @@ class Sender:
         """Send one delivery, or two at the same moment, and tally the answers."""
         requests = [build(each, self._secrets) for each in group]
         before = sum(line.resent for line in self._lines)
-        written = [
-            line.write(request) for line, request in zip(self._lines, requests, strict=False)
-        ]
+        pairs = list(zip(self._lines, requests, strict=False))
+        written = [line.write(request) for line, request in pairs]
         statuses = [
             (line.read() if is_written else None) or line.deliver(request)
-            for line, request, is_written in zip(self._lines, requests, written, strict=False)
+            for (line, request), is_written in zip(pairs, written, strict=True)
         ]
         resent = sum(line.resent for line in self._lines) - before
         self._count(group, [_OUTCOMES.get(status, str(status)) for status in statuses], resent)

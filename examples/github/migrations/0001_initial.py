@@ -4,6 +4,8 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    """The first tables."""
+
     initial = True
 
     dependencies = []
