@@ -28,6 +28,7 @@ INSTALLED_APPS = [
     "dashboard",
     "examples.payments",
     "examples.github",
+    "examples.demo",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

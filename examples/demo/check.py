@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from examples.demo.effects import Effect
 from examples.demo.plan import Plan
@@ -120,7 +121,7 @@ def order_violations(plan: Plan, effects: Sequence[Effect]) -> int:
     return violations
 
 
-def _count(cursor: Cursor, name: str, **parameters: object) -> int:
+def _count(cursor: Cursor, name: str, **parameters: Any) -> int:
     cursor.execute(SQL[name], parameters)
     row = cursor.fetchone()
     assert row is not None  # noqa: S101 - an aggregate gives one row

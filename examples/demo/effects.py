@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from examples.github.models import TimelineEntry, TriageStep
@@ -29,7 +29,7 @@ def of_keys(keys: Sequence[str]) -> list[Effect]:
     ]
 
 
-def _bookings(rows: Sequence[LedgerEntry]) -> Iterator[Effect]:
+def _bookings(rows: Iterable[LedgerEntry]) -> Iterator[Effect]:
     for row in rows:
         yield Effect(
             consumer="payments.payout" if row.amount_cents < 0 else "payments.apply",
@@ -38,7 +38,7 @@ def _bookings(rows: Sequence[LedgerEntry]) -> Iterator[Effect]:
         )
 
 
-def _notices(rows: Sequence[Notice]) -> Iterator[Effect]:
+def _notices(rows: Iterable[Notice]) -> Iterator[Effect]:
     for row in rows:
         yield Effect(
             consumer="payments.notify",
@@ -47,12 +47,12 @@ def _notices(rows: Sequence[Notice]) -> Iterator[Effect]:
         )
 
 
-def _timelines(rows: Sequence[TimelineEntry]) -> Iterator[Effect]:
+def _timelines(rows: Iterable[TimelineEntry]) -> Iterator[Effect]:
     for row in rows:
         action = f"{row.event} {row.action}".strip()
         yield Effect(consumer=row.consumer, key=row.message_key, text=f"{row.timeline}: {action}")
 
 
-def _triage(rows: Sequence[TriageStep]) -> Iterator[Effect]:
+def _triage(rows: Iterable[TriageStep]) -> Iterator[Effect]:
     for row in rows:
         yield Effect(consumer="github.triage", key=row.message_key, text=row.item)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from uuid import UUID, uuid5
 
-from examples.demo.plan import Flaw, Planned, Role, Route, Shape
+from examples.demo.plan import Flaw, Planned, Role, Route, Shape, copy_of
 
 EXAMPLES = Path("@octokit", "webhooks-examples", "api.github.com", "index.json")
 LANE = "github"  # one lane: one repository has most of the events, and its order is promised
@@ -56,7 +56,7 @@ def deliveries(
     behind: list[Planned] = []  # comes one delivery later
     for each in firsts:
         shape = shape_of.get(each.key)
-        again = [] if shape is None else [replace(each, role=Role.COPY, shape=shape)]
+        again = [] if shape is None else [copy_of(each, shape)]
         result += [each, *(again if shape is Shape.TOGETHER else []), *behind]
         behind = again if shape is Shape.SOON else []
         late += again if shape is Shape.LATE else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
-from examples.demo.plan import Fate, Flaw, Planned, Role, Route, Shape
+from examples.demo.plan import Fate, Flaw, Planned, Role, Route, Shape, copy_of
 
 LARGE_CENTS = 100_000
 _COPY_SHARE = 0.25
@@ -80,11 +80,6 @@ def payment(random: Random, account: Account, *, run: str) -> Planned:
     if kind == "payment.large":
         routes.append(_route("payments.notify", account, "told"))
     return _first(account, run=run, kind=kind, amount_cents=amount_cents, routes=tuple(routes))
-
-
-def copy(first: Planned, shape: Shape) -> Planned:
-    """The same delivery again."""
-    return replace(first, role=Role.COPY, shape=shape)
 
 
 def changed(first: Planned) -> Planned:
@@ -209,11 +204,11 @@ def _with_copies(random: Random, firsts: list[Planned]) -> tuple[list[Planned], 
         places.append((n, first))
         shape = shapes.get(n)
         if shape is Shape.TOGETHER:
-            places.append((n + 0.1, copy(first, shape)))
+            places.append((n + 0.1, copy_of(first, shape)))
         elif shape is Shape.SOON:
-            places.append((n + random.randint(1, _SOON) + 0.5, copy(first, shape)))
+            places.append((n + random.randint(1, _SOON) + 0.5, copy_of(first, shape)))
         elif shape is Shape.LATE:
-            late.append(copy(first, shape))
+            late.append(copy_of(first, shape))
     return late, [each for _, each in sorted(places, key=lambda place: place[0])]
 
 

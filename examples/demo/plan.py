@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -93,6 +93,11 @@ class Plan:
     def keys(self) -> list[str]:
         """Every key that is sent, refused ones too."""
         return sorted({each.key for each in self.deliveries if each.key})
+
+
+def copy_of(first: Planned, shape: Shape) -> Planned:
+    """The same delivery again."""
+    return replace(first, role=Role.COPY, shape=shape)
 
 
 def intended(plan: Plan) -> dict[str, int]:

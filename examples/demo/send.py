@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -161,7 +161,7 @@ def send_all(
     return total
 
 
-def groups(deliveries: Sequence[Planned]) -> Iterator[list[Planned]]:
+def groups(deliveries: Iterable[Planned]) -> Iterator[list[Planned]]:
     """The deliveries in order, each with the copy that must leave together with it."""
     group: list[Planned] = []
     for each in deliveries:

@@ -36,9 +36,7 @@ class Command(BaseCommand):
         way.add_argument("--continuous", action="store_true", help="send gently until told to stop")
         parser.add_argument("--url", default="http://127.0.0.1:8000", help="the web process")
         parser.add_argument("--report", type=Path, help="write the report (JSON) to this file")
-        parser.add_argument(
-            "--seed", type=int, default=1, help="same seed, same amounts and faults"
-        )
+        parser.add_argument("--seed", type=int, default=1, help="decides amounts and faults")
         parser.add_argument(
             "--payments", type=int, default=5_000, help="how many payments the fixed set has"
         )
@@ -111,14 +109,15 @@ def _run_name(kind: str) -> str:
 
 
 def _secrets() -> Secrets:
-    found = {
-        name: os.environ.get(f"COMBOIO_SECRET_{name.upper()}", "")
-        for name in ("payments", "github")
-    }
-    for name, secret in found.items():
-        if not secret:
-            raise CommandError(
-                f"COMBOIO_SECRET_{name.upper()} is not set; the source “{name}” would refuse all. "
-                "`manage.py up --demo` sets it."
-            )
-    return Secrets(**found)
+    return Secrets(payments=_secret("payments"), github=_secret("github"))
+
+
+def _secret(source: str) -> str:
+    name = f"COMBOIO_SECRET_{source.upper()}"
+    secret = os.environ.get(name)
+    if not secret:
+        raise CommandError(
+            f"{name} is not set, so the source “{source}” would refuse everything. "
+            "`manage.py up --demo` sets it."
+        )
+    return secret
