@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from monitor.store.requeues import Dead
+from monitor.store.requeues import Dead, dead
 from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
@@ -14,17 +14,7 @@ def find(cursor: Cursor, message_id: int) -> Dead | None:
     """The discarded message of that id, as it was dead; None when it is not discarded."""
     cursor.execute(SQL["find"], {"id": message_id})
     row = cursor.fetchone()
-    if row is None:
-        return None
-    return Dead(
-        id=row[0],
-        consumer=row[1],
-        lane=row[2],
-        session=row[3],
-        reason=row[4],
-        cause=row[5],
-        version=row[6],
-    )
+    return None if row is None else dead(row)
 
 
 def discard(

@@ -1,6 +1,7 @@
 -- name: find
 -- A discarded message, to learn its lane before that is locked. locks: nothing. rows: 0 or 1
-SELECT id, consumer, lane, session, reason, cause, version FROM comboio_discarded WHERE id = %(id)s;
+SELECT id, consumer, lane, session, reason, left(error, 300), cause, version
+  FROM comboio_discarded WHERE id = %(id)s;
 
 -- name: discard
 -- Dead messages that shall not run. Keeps all that "restore" needs.

@@ -22,6 +22,7 @@ class Dead:
     lane: int
     session: int
     reason: str
+    error: str  # its first 300 characters
     cause: str
     version: int
 
@@ -42,7 +43,7 @@ def find(cursor: Cursor, message_id: int) -> Dead | None:
     """The dead message of that id; None when it is not dead. Locks nothing."""
     cursor.execute(SQL["find"], {"id": message_id})
     row = cursor.fetchone()
-    return None if row is None else _dead(row)
+    return None if row is None else dead(row)
 
 
 def of_cause(cursor: Cursor, cause: str, *, up_to_version: int, limit: int) -> list[Dead]:
@@ -50,7 +51,7 @@ def of_cause(cursor: Cursor, cause: str, *, up_to_version: int, limit: int) -> l
     cursor.execute(
         SQL["of_cause"], {"cause": cause, "up_to_version": up_to_version, "limit": limit}
     )
-    return [_dead(row) for row in cursor.fetchall()]
+    return [dead(row) for row in cursor.fetchall()]
 
 
 def requeue(cursor: Cursor, seen: Sequence[Dead]) -> list[Requeued]:
@@ -67,21 +68,26 @@ def requeue(cursor: Cursor, seen: Sequence[Dead]) -> list[Requeued]:
     ]
 
 
-def deliveries(cursor: Cursor, ids: Sequence[int]) -> dict[int, Delivery]:
-    """The stored deliveries of these messages by id; one whose body was purged is left out."""
-    cursor.execute(SQL["deliveries"], {"ids": list(ids)})
+def deliveries(cursor: Cursor, seen: Sequence[Dead]) -> dict[int, Delivery]:
+    """The stored deliveries, by id, of those that are still dead as seen and whose body is kept."""
+    cursor.execute(
+        SQL["deliveries"],
+        {"ids": [each.id for each in seen], "versions": [each.version for each in seen]},
+    )
     return {row[0]: _delivery(row) for row in cursor.fetchall()}
 
 
-def _dead(row: tuple[Any, ...]) -> Dead:
+def dead(row: tuple[Any, ...]) -> Dead:
+    """A row of find or of_cause as a value."""
     return Dead(
         id=row[0],
         consumer=row[1],
         lane=row[2],
         session=row[3],
         reason=row[4],
-        cause=row[5],
-        version=row[6],
+        error=row[5],
+        cause=row[6],
+        version=row[7],
     )
 
 

@@ -1,10 +1,10 @@
 -- name: find
 -- A dead message, to learn its lane before that is locked. locks: nothing. rows: 0 or 1
-SELECT id, consumer, lane, session, reason, cause, version FROM comboio_dead WHERE id = %(id)s;
+SELECT id, consumer, lane, session, reason, left(error, 300), cause, version FROM comboio_dead WHERE id = %(id)s;
 
 -- name: of_cause
 -- The dead of one cause that existed when the page was made, oldest first. rows: at most the limit
-SELECT id, consumer, lane, session, reason, cause, version FROM comboio_dead
+SELECT id, consumer, lane, session, reason, left(error, 300), cause, version FROM comboio_dead
  WHERE cause = %(cause)s AND version <= %(up_to_version)s
  ORDER BY id LIMIT %(limit)s;
 
@@ -28,11 +28,13 @@ SELECT moved.id, moved.consumer, moved.session, moved.reason, moved.cause, EXIST
   FROM moved ORDER BY moved.id;
 
 -- name: deliveries
--- Stored deliveries as they came in, to be routed again. rows: one for each id whose body is still kept
+-- Stored deliveries of messages that are still dead as seen, to be routed again.
+-- locks: nothing; the caller holds the lanes. rows: one for each that is, and whose body is kept
 SELECT message.id, message.source, message.origin, message.key, message.type,
        coalesce(session.key, ''), message.sequence, message.payload, message.content_type,
        message.headers::text, message.correlation_id, message.traceparent
-  FROM comboio_message AS message
+  FROM unnest(%(ids)s::bigint[], %(versions)s::bigint[]) AS seen (id, version)
+  JOIN comboio_dead AS dead ON dead.id = seen.id AND dead.version = seen.version
+  JOIN comboio_message AS message ON message.id = dead.id
   LEFT JOIN comboio_session AS session ON session.id = message.session
- WHERE message.id = ANY(%(ids)s::bigint[])
  ORDER BY message.id;
