@@ -14,6 +14,16 @@ def one(statement: str, **values: Any) -> Any:
         return cursor.fetchone()[0]
 
 
+def rows(statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    """All rows of a statement; bytea as bytes."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [
+            tuple(bytes(v) if isinstance(v, memoryview) else v for v in row)
+            for row in cursor.fetchall()
+        ]
+
+
 def run(statement: str, **values: Any) -> int:
     """Run a statement; how many rows it touched."""
     with connection.cursor() as cursor:

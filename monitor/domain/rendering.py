@@ -39,7 +39,7 @@ def render(error: BaseException) -> RenderedError:
 
 
 def clean(text: str, limit: int) -> str:
-    """The text without NUL and lone surrogates, at most limit characters and a note what was cut."""
+    """The text without NUL and lone surrogates, cut at limit characters with a note."""
     if len(text) > limit:
         text = f"{text[:limit]} … ({len(text) - limit} more characters)"
     return text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode("utf-8")
@@ -48,14 +48,14 @@ def clean(text: str, limit: int) -> str:
 def _own_text(error: BaseException) -> str:
     try:
         return str(error) or type(error).__name__
-    except Exception as broken:  # noqa: BLE001 - any error's own text may be broken
+    except Exception as broken:
         return f"(its text cannot be read: {type(broken).__name__})"
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:
     try:
         frames = extract_tb(error.__traceback__)[-_FRAMES:]
-    except Exception:  # noqa: BLE001 - the place is a help, never a reason to fail
+    except Exception:  # the place is a help, never a reason to fail
         return ()
     return tuple(
         clean(f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}", 200)

@@ -33,9 +33,9 @@ def choose(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """Up to limit messages in the order to run them.
 
     candidates: per lane in reading order, ids of a session ascending. Of each open session the
-    result holds a prefix; a session that is shut at one row is shut for the whole batch. First a few
-    heads of every session and an even share per lane, then what is left (so one lone hot session
-    still fills its batch).
+    result holds a prefix; a session that is shut at one row is shut for the whole batch. First a
+    few heads of every session and an even share per lane, then what is left (so one lone hot
+    session still fills its batch).
     """
     shut = {each.session for each in candidates if each.gated}
     waiting = [each for each in candidates if each.session not in shut]
@@ -60,9 +60,7 @@ def choose(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     return (chosen + left)[:limit]
 
 
-def cursors(
-    candidates: Sequence[Candidate], served: Sequence[Candidate]
-) -> dict[int, int]:
+def cursors(candidates: Sequence[Candidate], served: Sequence[Candidate]) -> dict[int, int]:
     """Where the next visit of each lane starts: after the last session served or passed as shut.
 
     A session that was read but not reached stays ahead of the cursor, and so does the rest of its

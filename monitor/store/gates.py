@@ -18,7 +18,7 @@ class SoloTurn:
     head: int | None
 
 
-def fail(
+def fail(  # noqa: PLR0913 - the columns of one upsert, by name
     cursor: Cursor,
     session: int,
     lane: int,

@@ -1,0 +1,83 @@
+"""The loop of a worker: every consumer in turn, until a full rotation finds nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from django.db import connection, transaction
+
+from monitor.engine import batch, directory, failure, registry, solo, telemetry
+from monitor.engine.batch import Target
+from monitor.engine.life import Life
+from monitor.store import consumers
+
+
+def drain(life: Life, seconds: float, should_stop: Callable[[], bool] = lambda: False) -> int:
+    """Run messages until none may run, the time box is over or should_stop says so; how many.
+
+    On Django's connection, outside any transaction. When the database is away the connection is
+    dropped, the batch forgotten (its lock dies with the connection) and the error comes out.
+    """
+    deadline = monotonic() + seconds
+    total = 0
+    try:
+        while monotonic() < deadline and not should_stop():
+            moved = _rotation(life, lambda: monotonic() >= deadline or should_stop())
+            if not moved:
+                break
+            total += moved
+        life.withdraw()
+    except Exception as error:
+        _forget(life, error)
+        raise
+    return total
+
+
+def _rotation(life: Life, is_over: Callable[[], bool]) -> int:
+    moved = 0
+    for target in _targets(life):
+        if is_over():
+            break
+        moved += solo.run_all(life, target)
+        moved += _visits(life, target, is_over)
+    return moved
+
+
+def _visits(life: Life, target: Target, is_over: Callable[[], bool]) -> int:
+    """Visit lanes until something moved or every lane of the consumer was seen."""
+    start = life.first_lane(target.id)
+    has_wrapped = False
+    while not is_over():
+        before = life.first_lane(target.id)
+        visit = batch.run(life, target)
+        if not visit.is_empty:
+            return visit.done + visit.failed + visit.aside
+        if has_wrapped and (visit.end_lane is None or visit.end_lane >= start):
+            return 0
+        if visit.end_lane is None or life.first_lane(target.id) <= before:
+            if has_wrapped:
+                return 0
+            has_wrapped = True
+            life.go_on_after(target.id, None)
+    return 0
+
+
+def _targets(life: Life) -> list[Target]:
+    with transaction.atomic(durable=True):
+        cursor = life.cursor()
+        ids = directory.ids(cursor)
+        declared = {ids[each.name]: each for each in registry.all_consumers()}
+        found = consumers.runnable(cursor, list(declared))
+    return [Target(declared[each], each) for each in life.random.sample(found, len(found))]
+
+
+def _forget(life: Life, error: Exception) -> None:
+    if failure.is_infrastructure(error):
+        telemetry.engine_event("database away", error_class=type(error).__qualname__)
+        connection.close()
+    life.running = None
+    try:
+        life.withdraw()
+    except Exception as second:  # the database is away for this connection too
+        telemetry.engine_event("announcement kept", error_class=type(second).__qualname__)

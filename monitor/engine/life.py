@@ -1,0 +1,151 @@
+"""One process life of a worker: its row, its announcements, and what it remembers between batches.
+
+What is remembered decides only where to look first, never what may run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from monitor.domain.consumer import Consumer
+from monitor.store import connections, gates, workers
+from monitor.store.queue import LANES_PER_CONSUMER
+
+_SLOW_MILLISECONDS = 50.0
+_PREPARE_AFTER = 2  # runs of a statement before psycopg prepares it on Django's connection
+
+
+class Life:
+    """A worker process from its start to its end. Not shared between threads or processes."""
+
+    def __init__(self, process: str = "worker", random: Random | None = None) -> None:
+        self.random = random or Random()  # noqa: S311 - jitter, not a secret
+        self.running: int | None = None  # the message whose handler runs now
+        self._process = process
+        self._announcer: connections.Connection | None = None
+        self._slot = 0
+        self._announced = False
+        self._after: dict[int, int] = {}
+        self._next_lane: dict[int, int] = {}
+        self._mean_milliseconds: dict[str, float] = {}
+        self._failure_share: dict[str, float] = {}
+        self._strikes: dict[int, int] = {}
+
+    def cursor(self) -> psycopg.Cursor[Any]:
+        """A psycopg cursor on Django's connection, inside the handlers' transaction.
+
+        Django's own cursor binds on the client and knows neither binary values nor preparing.
+        """
+        connection.ensure_connection()
+        raw = connection.connection
+        raw.prepare_threshold = _PREPARE_AFTER
+        return psycopg.Cursor(raw)
+
+    @property
+    def slot(self) -> int:
+        """The row of this life in comboio_worker; opens it on first use."""
+        self._connection()
+        return self._slot
+
+    def announce(self, ids: Sequence[int]) -> None:
+        """Commit, on a connection of our own, which messages run next: evidence if we die."""
+        cursor = self._connection().cursor()
+        if not workers.announce(cursor, self._slot, ids):
+            self._slot = workers.register(cursor, self._process)
+            workers.announce(cursor, self._slot, ids)
+        self._announced = bool(ids)
+
+    def withdraw(self) -> None:
+        """Nothing of ours runs: no later crash may blame the last batch."""
+        if self._announced:
+            self.announce(())
+
+    def count_start(self, session: int, head: int) -> int:
+        """Count a suspect's start durably, before it runs; how many there were."""
+        own = self._connection()
+        with own.transaction():
+            own.execute("SET LOCAL synchronous_commit = on")
+            return gates.count_start(own.cursor(), session, head)
+
+    def beat(self) -> None:
+        """Say that this process lives."""
+        own = self._connection()
+        if not workers.beat(own.cursor(), self._slot):
+            self._slot = workers.register(own.cursor(), self._process)
+
+    def end(self) -> None:
+        """Close this life cleanly: its row goes, nothing is suspect."""
+        if self._announcer is not None and not self._announcer.closed:
+            workers.leave(self._announcer.cursor(), self._slot)
+            self._announcer.close()
+        self._announcer = None
+
+    def first_lane(self, consumer_id: int) -> int:
+        """Where the next claim of a consumer starts."""
+        return self._next_lane.get(consumer_id, consumer_id * LANES_PER_CONSUMER)
+
+    def go_on_after(self, consumer_id: int, lane: int | None) -> None:
+        """The next claim starts after this lane; None: from the beginning."""
+        start = consumer_id * LANES_PER_CONSUMER
+        follows = start if lane is None else lane + 1
+        self._next_lane[consumer_id] = follows if follows < start + LANES_PER_CONSUMER else start
+
+    def after(self, lanes: Sequence[int]) -> list[int]:
+        """The session after which reading starts, per lane."""
+        smallest = -(2**63)
+        return [self._after.get(lane, smallest) for lane in lanes]
+
+    def move_cursors(self, after: dict[int, int]) -> None:
+        """Remember where the next visit of each lane starts."""
+        self._after.update(after)
+
+    def is_slow(self, consumer: Consumer) -> bool:
+        """Whether its handlers take so long that one message a batch is fairer to others."""
+        return self._mean_milliseconds.get(consumer.name, 0.0) > _SLOW_MILLISECONDS
+
+    def is_failing(self, consumer: Consumer) -> bool:
+        """Whether so many of its messages fail that one by one is faster than doing batches twice.
+
+        Measured: at 5 % failures 3.9k against 1.7k messages/s, at 0.1 % 7.8k against 9.6k.
+        """
+        return self._failure_share.get(consumer.name, 0.0) > 0.005  # noqa: PLR2004
+
+    def note_batch(
+        self, consumer: Consumer, *, done: int, failed: int, milliseconds: float
+    ) -> None:
+        """Learn from a batch how slow and how failing its consumer is."""
+        total = done + failed
+        if not total:
+            return
+        mean, share = milliseconds / total, failed / total
+        name = consumer.name
+        self._mean_milliseconds[name] = 0.5 * self._mean_milliseconds.get(name, mean) + 0.5 * mean
+        self._failure_share[name] = 0.9 * self._failure_share.get(name, 0.0) + 0.1 * share
+
+    def strike(self, message_id: int) -> None:
+        """The database connection was lost while this message ran."""
+        self._strikes[message_id] = self._strikes.get(message_id, 0) + 1
+
+    def is_struck_out(self, message_id: int) -> bool:
+        """Three times in a row: its handler breaks the connection, not the network."""
+        return self._strikes.get(message_id, 0) >= 3  # noqa: PLR2004
+
+    def forgive(self, message_id: int) -> None:
+        """The message ran to its end."""
+        self._strikes.pop(message_id, None)
+
+    def _connection(self) -> connections.Connection:
+        if self._announcer is None or self._announcer.closed or self._announcer.broken:
+            # A new connection keeps the row: the evidence of this life outlives a socket.
+            self._announcer = connections.connect(
+                autocommit=True, application_name="comboio announce"
+            )
+            self._announcer.execute("SET synchronous_commit = off")
+            if not self._slot:
+                self._slot = workers.register(self._announcer.cursor(), self._process)
+        return self._announcer
