@@ -10,14 +10,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
 import pika
 import pytest
+
+from tests import needs
+from tests.waiting import wait_until
 
 SCRIPTS = Path("/usr/lib/rabbitmq/bin")
 START_SECONDS = 90.0
@@ -94,10 +96,7 @@ class Queue:
 def rabbitmq() -> Iterator[Node]:
     """The node of this test run; skipped with the reason where RabbitMQ is not installed."""
     if not (SCRIPTS / "rabbitmq-server").exists() or shutil.which("epmd") is None:
-        reason = "RabbitMQ is not installed (apt-get install rabbitmq-server)"
-        if os.environ.get("COMBOIO_TEST_REQUIRE_ALL") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        needs.missing("RabbitMQ is not installed (apt-get install rabbitmq-server)")
     folder = Path(tempfile.mkdtemp(prefix="comboio-rabbitmq-"))
     node = _prepare(folder)
     try:
@@ -120,15 +119,6 @@ def queue(rabbitmq: Node) -> Iterator[Queue]:
         connection.close()
     with rabbitmq.connect() as again:
         again.channel().queue_delete(name)
-
-
-def until(reached: Callable[[], bool], *, seconds: float = 20.0, what: str = "") -> None:
-    """Poll until reached() is true; fails naming what was waited for."""
-    end = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > end:
-            pytest.fail(f"not reached within {seconds} s: {what}")
-        time.sleep(0.02)
 
 
 def _prepare(folder: Path) -> Node:
@@ -164,7 +154,7 @@ def _prepare(folder: Path) -> Node:
 def _start(node: Node, folder: Path) -> None:
     # Our own name daemon in the foreground, so that the server starts none that outlives it.
     node.processes.append(_spawn(["epmd"], node, folder))
-    until(lambda: _listens(int(node.environment["ERL_EPMD_PORT"])), what="epmd")
+    wait_until(lambda: _listens(int(node.environment["ERL_EPMD_PORT"])), what="epmd")
     node.processes.append(_spawn([str(SCRIPTS / "rabbitmq-server")], node, folder))
 
     def ready() -> bool:
@@ -172,7 +162,7 @@ def _start(node: Node, folder: Path) -> None:
             pytest.fail(f"RabbitMQ ended: {(folder / 'output').read_text()[-2000:]}")
         return _listens(node.port)
 
-    until(ready, seconds=START_SECONDS, what="RabbitMQ's port")
+    wait_until(ready, START_SECONDS, what="RabbitMQ's port")
 
 
 def _spawn(command: list[str], node: Node, folder: Path) -> subprocess.Popen[bytes]:
