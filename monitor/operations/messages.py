@@ -116,7 +116,7 @@ def _ready_again(cursor: Cursor, dead: Dead, *, is_late: bool) -> str:
     gate = holds.session(cursor, dead.session) if dead.session > 0 else None
     if gate is not None and gate.held:
         return _(
-            "Message %(id)d is ready again and runs when its session, held by %(actor)s, is resumed."
+            "Message %(id)d is ready; it runs when its session, held by %(actor)s, resumes."
         ) % {"id": dead.id, "actor": gate.held_by}
     if is_late:
         return _(

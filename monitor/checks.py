@@ -1,0 +1,92 @@
+"""Django system checks: what is wrong with the set-up, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, Info, Tags, Warning, register  # noqa: A004
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from monitor import conf
+from monitor.domain.errors import ConfigurationError
+from monitor.domain.source import DAY_SECONDS
+from monitor.engine import registry
+from monitor.store import safety
+
+TAG = "comboio"
+
+
+@register(TAG)
+def check_sources(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Consumers and sources that do not meet, and settings that cannot be read."""
+    try:
+        sources = conf.get().sources
+    except ConfigurationError as error:
+        return [Error(str(error), hint="Correct the settings of Comboio.", id="comboio.E001")]
+    consumers = registry.all_consumers()
+    taken = {each.source for each in consumers}
+    messages: list[CheckMessage] = [
+        Warning(
+            f"Consumer {each.name} takes from the source “{each.source}”, which is not configured: "
+            "it will never receive anything.",
+            hint=f"Add [sources.{each.source}] to comboio.toml, or change source= of the consumer. "
+            f"Configured: {', '.join(sorted(sources)) or 'none'}.",
+            id="comboio.W001",
+        )
+        for each in consumers
+        if each.source not in sources
+    ]
+    messages += [
+        Warning(
+            f"No consumer takes from the source “{name}”: what comes in becomes dead (no handler).",
+            hint=f"Declare a handler with @consumer(…, source={name!r}), or remove the source.",
+            id="comboio.W002",
+        )
+        for name in sorted(set(sources) - taken)
+    ]
+    return messages
+
+
+@register(TAG, deploy=True)
+def check_retention(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """For each source, how long its sender may repeat a message against how long keys are kept.
+
+    A window that is too long never gets here: the settings refuse it.
+    """
+    try:
+        settings = conf.get()
+    except ConfigurationError:
+        return []  # told by check_sources
+    days = settings.retention.dedup_days
+    return [
+        Info(
+            f"Source “{source.name}”: its sender may repeat a message for "
+            f"{source.redelivery_window_seconds / DAY_SECONDS:.2f} days; "
+            f"keys are kept for {days:g}.",
+            hint="Change retention.dedup_days, or what the source declares, in comboio.toml.",
+            id="comboio.I001",
+        )
+        for source in settings.sources.values()
+    ]
+
+
+@register(Tags.database)
+def check_database(
+    app_configs: Sequence[AppConfig] | None = None,
+    databases: Sequence[str] | None = None,
+    **_: Any,
+) -> list[CheckMessage]:
+    """Whether the database keeps what it commits (manage.py check --database default)."""
+    if DEFAULT_DB_ALIAS not in (databases or ()):
+        return []
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        faults = safety.faults(cursor)
+    kind = Warning if safety.is_unsafe_admitted() else Error
+    return [
+        kind(
+            fault, hint=f"{safety.UNSAFE_VARIABLE}=1 admits it on a test server.", id="comboio.E002"
+        )
+        for fault in faults
+    ]
