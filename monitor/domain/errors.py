@@ -30,6 +30,14 @@ class HandlerError(ComboioError):
 class MarkerError(ComboioError):
     """Finishing a batch did not change exactly its rows; the transaction must roll back."""
 
+    def __init__(self, text: str, message_ids: tuple[int, ...] = ()) -> None:
+        super().__init__(text)
+        self.message_ids = message_ids
+
+
+class EndedTransactionError(HandlerError):
+    """A handler committed or rolled back the transaction that it was given."""
+
 
 class RetryLater(ComboioError):  # noqa: N818 - a control signal raised by handlers, not an error
     """Raised by a handler: try this message again after so many seconds; counts as an attempt."""

@@ -15,7 +15,7 @@ import psycopg
 from django.db import connection, transaction
 
 from monitor.domain.consumer import Consumer
-from monitor.domain.errors import HandlerError, MarkerError, Skip
+from monitor.domain.errors import EndedTransactionError, HandlerError, MarkerError, Skip
 from monitor.engine import failure, handler, histogram, telemetry
 from monitor.engine.choose import Candidate, choose, cursors
 from monitor.engine.life import Life
@@ -76,7 +76,11 @@ def run(life: Life, target: Target) -> Visit:
     """
     try:
         return _run_once(life, target, one_by_one=life.is_failing(target.consumer))
-    except _RedoError:
+    except (_RedoError, EndedTransactionError):
+        return _run_once(life, target, one_by_one=True)
+    except MarkerError as error:
+        life.search_culprit(target.consumer, error.message_ids)
+        telemetry.engine_event("batch not finished", consumer=target.consumer.name, text=str(error))
         return _run_once(life, target, one_by_one=True)
 
 
@@ -84,13 +88,13 @@ def _run_once(life: Life, target: Target, *, one_by_one: bool) -> Visit:
     visit, work = Visit(), _Work()
     with transaction.atomic(durable=True):
         cursor = life.cursor()
-        slow = life.is_slow(target.consumer)
-        lanes = _claim(life, cursor, target, count=1 if slow else _LANES_PER_CLAIM)
+        single = life.runs_single(target.consumer)
+        lanes = _claim(life, cursor, target, count=1 if single else _LANES_PER_CLAIM)
         if not lanes:
             return visit
         visit.end_lane = lanes[-1]
         candidates = _read(life, cursor, lanes)
-        picks = choose(candidates, 1 if slow else BATCH_MESSAGES)
+        picks = choose(candidates, 1 if single else BATCH_MESSAGES)
         if picks:
             life.announce([pick.id for pick in picks])
             pairs = _bodies(life, cursor, picks, visit)
@@ -169,9 +173,9 @@ def run_pairs(
 def _run_optimistic(
     life: Life, target: Target, pair: tuple[Candidate, queue.Body], work: _Work
 ) -> None:
-    pick, body = pair
+    pick, _ = pair
     try:
-        ran = handler.run(target.consumer, body, pick.failed_attempts + 1)
+        ran = _call(life, target, pair)
     except Exception as error:
         if failure.is_infrastructure(error):
             life.strike(pick.id)
@@ -191,24 +195,34 @@ def _run_alone(
     pick, body = pair
     try:
         with transaction.atomic():
-            if life.is_struck_out(pick.id):
-                raise HandlerError(
-                    f"{target.consumer.name} lost the database connection three times in a row."
-                )
-            ran = handler.run(target.consumer, body, pick.failed_attempts + 1)
+            ran = _call(life, target, pair)
     except Skip as skip:
         _finished(life, pick, handler.Ran(None, 0.0), work)
         work.skipped += 1
         telemetry.message_event("skipped", target.consumer.name, body, reason=str(skip)[:200])
         return True
     except Exception as error:
-        if failure.is_infrastructure(error):
+        if isinstance(error, EndedTransactionError) or failure.is_infrastructure(error):
             life.strike(pick.id)
             raise
         _failed(life, target, cursor, (pick, body, error), work)
         return False
     _finished(life, pick, ran, work)
     return True
+
+
+def _call(life: Life, target: Target, pair: tuple[Candidate, queue.Body]) -> handler.Ran:
+    """Run the handler, unless an earlier run broke its transaction: that could not be recorded."""
+    pick, body = pair
+    why = life.why_condemned(pick.id)
+    if why is not None:
+        raise HandlerError(why)
+    try:
+        return handler.run(target.consumer, body, pick.failed_attempts + 1)
+    except EndedTransactionError as error:
+        life.condemn(pick.id, str(error))
+        connection.close()  # What is left of the batch's transaction must not be committed.
+        raise
 
 
 def _finished(life: Life, pick: Candidate, ran: handler.Ran, work: _Work) -> None:
@@ -266,7 +280,8 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: _Work) -> None:
     if moved != len(work.finished):
         raise MarkerError(
             f"{target.consumer.name}: {moved} of {len(work.finished)} messages left the queue. "
-            "A handler ended the transaction, or the lanes were not held; all is rolled back."
+            "A handler ended the transaction, or the lanes were not held; all is rolled back.",
+            tuple(each.id for each in work.finished),
         )
 
 

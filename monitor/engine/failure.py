@@ -136,7 +136,7 @@ def _hold(cursor: Cursor, failure: Failure, rendered: RenderedError, into: Settl
 def _permanent(error: BaseException, consumer: Consumer) -> DeadReason | None:
     if isinstance(error, InvalidPayloadError):
         return DeadReason.MALFORMED
-    if isinstance(error, DeadLetter | HandlerError | consumer.retry.permanent):
+    if isinstance(error, (DeadLetter, HandlerError, *consumer.retry.permanent)):
         return DeadReason.POISON
     return None
 

@@ -16,7 +16,12 @@ from psycopg.pq import TransactionStatus
 
 from monitor.domain import payload as payloads
 from monitor.domain.consumer import Consumer
-from monitor.domain.errors import ComboioError, HandlerError, RejectedDeliveryError
+from monitor.domain.errors import (
+    ComboioError,
+    EndedTransactionError,
+    HandlerError,
+    RejectedDeliveryError,
+)
 from monitor.domain.fingerprint import is_json, parse_json
 from monitor.domain.message import Message
 from monitor.store.queue import Body
@@ -124,7 +129,7 @@ def _check_transaction(consumer: Consumer) -> None:
             "Wrap the statement in transaction.atomic() if its failure is expected."
         )
     if status == TransactionStatus.IDLE:
-        raise HandlerError(
+        raise EndedTransactionError(
             f"{consumer.name} ended the transaction that it was given (COMMIT or ROLLBACK). "
             "Its effects must be committed by the engine, together with the message."
         )

@@ -17,6 +17,7 @@ from monitor.store import connections, gates, workers
 from monitor.store.queue import LANES_PER_CONSUMER
 
 _SLOW_MILLISECONDS = 50.0
+_STRIKES = 3
 _PREPARE_AFTER = 2  # runs of a statement before psycopg prepares it on Django's connection
 
 
@@ -35,6 +36,8 @@ class Life:
         self._mean_milliseconds: dict[str, float] = {}
         self._failure_share: dict[str, float] = {}
         self._strikes: dict[int, int] = {}
+        self._condemned: dict[int, str] = {}
+        self._single_visits: dict[str, int] = {}
 
     def cursor(self) -> psycopg.Cursor[Any]:
         """A psycopg cursor on Django's connection, inside the handlers' transaction.
@@ -104,9 +107,20 @@ class Life:
         """Remember where the next visit of each lane starts."""
         self._after.update(after)
 
-    def is_slow(self, consumer: Consumer) -> bool:
-        """Whether its handlers take so long that one message a batch is fairer to others."""
-        return self._mean_milliseconds.get(consumer.name, 0.0) > _SLOW_MILLISECONDS
+    def runs_single(self, consumer: Consumer) -> bool:
+        """Whether to take one lane and one message a batch.
+
+        Because its handlers are so slow that this is fairer to others, or because a batch could not
+        be finished and the message that ended the transaction must be found.
+        """
+        is_slow = self._mean_milliseconds.get(consumer.name, 0.0) > _SLOW_MILLISECONDS
+        return is_slow or self._single_visits.get(consumer.name, 0) > 0
+
+    def search_culprit(self, consumer: Consumer, message_ids: Sequence[int]) -> None:
+        """A batch could not be finished: look at its messages one at a time from now on."""
+        if len(message_ids) == 1:
+            self.condemn(message_ids[0], f"{consumer.name} ended the transaction it was given.")
+        self._single_visits[consumer.name] = len(message_ids) + 1
 
     def is_failing(self, consumer: Consumer) -> bool:
         """Whether so many of its messages fail that one by one is faster than doing batches twice.
@@ -122,22 +136,31 @@ class Life:
         total = done + failed
         if not total:
             return
+        self._single_visits[consumer.name] = self._single_visits.get(consumer.name, 0) - 1
         mean, share = milliseconds / total, failed / total
         name = consumer.name
         self._mean_milliseconds[name] = 0.5 * self._mean_milliseconds.get(name, mean) + 0.5 * mean
         self._failure_share[name] = 0.9 * self._failure_share.get(name, 0.0) + 0.1 * share
 
     def strike(self, message_id: int) -> None:
-        """The database connection was lost while this message ran."""
+        """The database failed while this message ran; three times in a row condemn it."""
         self._strikes[message_id] = self._strikes.get(message_id, 0) + 1
+        if self._strikes[message_id] >= _STRIKES:
+            text = "The database connection was lost three times in a row while this message ran."
+            self.condemn(message_id, text)
 
-    def is_struck_out(self, message_id: int) -> bool:
-        """Three times in a row: its handler breaks the connection, not the network."""
-        return self._strikes.get(message_id, 0) >= 3  # noqa: PLR2004
+    def condemn(self, message_id: int, why: str) -> None:
+        """Its handler broke the transaction, so nothing could be recorded: fail it next time."""
+        self._condemned[message_id] = why
+
+    def why_condemned(self, message_id: int) -> str | None:
+        """Why the message must fail without running; None: it may run."""
+        return self._condemned.get(message_id)
 
     def forgive(self, message_id: int) -> None:
-        """The message ran to its end."""
+        """The outcome of the message is settled."""
         self._strikes.pop(message_id, None)
+        self._condemned.pop(message_id, None)
 
     def _connection(self) -> connections.Connection:
         if self._announcer is None or self._announcer.closed or self._announcer.broken:

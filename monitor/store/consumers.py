@@ -78,5 +78,10 @@ def _policy(consumer: Consumer) -> dict[str, Any]:
         "timeout_seconds": consumer.timeout_seconds,
         "session": consumer.session,
         "payload": consumer.payload.__qualname__ if consumer.payload else None,
-        "handler": f"{consumer.handler.__module__}.{consumer.handler.__qualname__}",
+        "handler": _dotted_name(consumer.handler),
     }
+
+
+def _dotted_name(handler: Any) -> str:
+    named = handler if hasattr(handler, "__qualname__") else type(handler)
+    return f"{named.__module__}.{named.__qualname__}"
