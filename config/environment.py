@@ -19,6 +19,8 @@ _KNOWN = {
     "COMBOIO_HTTPS": "0 when browsers reach the console by plain http (1)",
     "COMBOIO_LOG_LEVEL": "DEBUG, INFO, WARNING or ERROR (INFO)",
     "COMBOIO_METRICS_TOKEN": "bearer token of /metrics; without it only loopback may read it",
+    "COMBOIO_ENVIRONMENT": "a word every page shows: production, staging",
+    "COMBOIO_READY": "the file a worker writes its process id to when it takes work",
     "COMBOIO_ROLE": "what this process is: web, worker, receiver, clock or a command's name",
     "COMBOIO_STATIC": "the folder collectstatic fills",
     "COMBOIO_TEST_PG_BIN": "the PostgreSQL binaries of the test run",
@@ -45,6 +47,7 @@ class Environment:
     data: Path
     static: Path
     role: str
+    label: str
     log_level: str
     database_pool: int
     metrics_token: str
@@ -68,6 +71,7 @@ def read(variables: Mapping[str, str], *, base: Path) -> Environment:
         data=data,
         static=Path(variables.get("COMBOIO_STATIC") or data / "static"),
         role=variables.get("COMBOIO_ROLE") or "command",
+        label=variables.get("COMBOIO_ENVIRONMENT", ""),
         log_level=_one_of(variables, "COMBOIO_LOG_LEVEL", _LEVELS, default="INFO"),
         database_pool=_whole_number(variables, "COMBOIO_DATABASE_POOL", default=8),
         metrics_token=variables.get("COMBOIO_METRICS_TOKEN", ""),
@@ -81,7 +85,7 @@ def read(variables: Mapping[str, str], *, base: Path) -> Environment:
 def refuse_unknown(variables: Mapping[str, str], config: Path) -> None:
     """A misspelt variable would silently do nothing: refuse it and name the nearest known one.
 
-    A variable that the sources' file names (a secret of a source) is known too.
+    A variable that the sources' file names (the secret of a source) is known too.
     """
     unknown = [name for name in variables if name.startswith(PREFIX) and name not in _KNOWN]
     if not unknown:

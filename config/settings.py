@@ -14,6 +14,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = environment.read(os.environ, base=BASE_DIR)
 
 SECRET_KEY = ENVIRONMENT.secret_key
+COMBOIO_ENVIRONMENT = ENVIRONMENT.label
 DEBUG = ENVIRONMENT.is_debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 ROOT_URLCONF = "config.urls"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 
 from django.core.wsgi import get_wsgi_application
+from django.db import OperationalError  # noqa: TID251 - only to go on without a database
 
+from config.durability import refuse_unsafe_database
 from config.launch.process import die_with_parent
 
 # The server's worker processes outlive a killed main process and would keep the port.
@@ -15,3 +18,7 @@ os.environ["COMBOIO_ROLE"] = "web"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
+
+# A database that is away just now is no reason to stay down: /readyz says so until it is back.
+with contextlib.suppress(OperationalError):
+    refuse_unsafe_database()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import django
 import pytest
 from django.db import connection
 
+from config.launch import postgres
 from tests import cleaning, environment
 
 _IS_CONTROLLER = "PYTEST_XDIST_WORKER" not in os.environ
@@ -64,7 +66,7 @@ def _inbox_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
 def database_url(db: None) -> str:
     """The address of the test database, for processes that a test starts."""
     settings = connection.settings_dict
-    return environment.database_url(settings["HOST"], settings["NAME"])
+    return postgres.url(Path(settings["HOST"]), settings["NAME"])
 
 
 def _commits(request: pytest.FixtureRequest) -> bool:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from urllib.parse import quote
 
 from config.launch import postgres
 from config.launch.postgres import Cluster
@@ -66,16 +65,11 @@ class Server:
         """Put the settings of the test run into the environment, for us and for every child."""
         os.environ.update(
             DJANGO_SETTINGS_MODULE="tests.settings",
-            DATABASE_URL=database_url(self.sockets, "comboio"),
+            DATABASE_URL=postgres.url(self.sockets, "comboio"),
             BROKER_URL="memory://",
             COMBOIO_UNSAFE_DATABASE="1",
             COMBOIO_ROLE="test",
         )
-
-
-def database_url(sockets: Path | str, name: str) -> str:
-    """The address of a database of the test server."""
-    return f"postgresql://{postgres.USER}@/{name}?host={quote(str(sockets), safe='')}"
 
 
 def _clear_abandoned() -> None:

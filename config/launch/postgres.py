@@ -22,6 +22,7 @@ from config.launch.process import NAMESPACE, OURSELVES, Account, preparation, sp
 USER = "comboio"
 STOP_SIGNAL = signal.SIGINT  # Fast shutdown; SIGTERM would wait for every client to leave.
 _READY_LINE = 7
+_ORPHAN_SECONDS = 20
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 _ALWAYS = {
     "listen_addresses": "",
@@ -45,10 +46,6 @@ class Cluster:
     account: Account
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def url(self, database: str) -> str:
-        """The address of a database of this server."""
-        return f"postgresql://{USER}@/{database}?host={quote(str(self.sockets), safe='')}"
-
     def command(self) -> list[str]:
         """The command line of the server."""
         options = {**_ALWAYS, "unix_socket_directories": f'"{self.sockets}"', **self.settings}
@@ -64,6 +61,11 @@ class Cluster:
         lines = _pid_file_lines(self.data)
         # The file of a killed server also says "ready": only our own child's word counts.
         return len(lines) > _READY_LINE and lines[0] == str(pid) and lines[_READY_LINE] == "ready"
+
+
+def url(sockets: Path, database: str) -> str:
+    """The address of a database of the server whose socket lies in this folder."""
+    return f"postgresql://{USER}@/{database}?host={quote(str(sockets), safe='')}"
 
 
 def find_binaries() -> Path:
@@ -108,15 +110,13 @@ def choose_account(binaries: Path, data: Path) -> Account:
 
 def initialise(cluster: Cluster, *, is_durable: bool = True) -> None:
     """Make the data folder when it is missing; a half-made one of a killed run is made anew."""
+    _make(cluster.sockets, cluster.account)
     if (cluster.data / "PG_VERSION").exists():
         _check_version(cluster)
         return
     unfinished = cluster.data.with_name(cluster.data.name + ".new")
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(mode=0o700, parents=True)
-    for folder in (unfinished, cluster.sockets):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        _give(folder, cluster.account)
+    _make(unfinished, cluster.account)
     command = [
         *(str(cluster.binaries / "initdb"), "-D", str(unfinished), "--username", USER),
         *("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"),
@@ -128,24 +128,28 @@ def initialise(cluster: Cluster, *, is_durable: bool = True) -> None:
     unfinished.rename(cluster.data)
 
 
-def remove_stale_pid_file(data: Path) -> None:
-    """Deal with the postmaster.pid of a server that was killed. Call it only under the data lock.
+def settle_leftovers(data: Path) -> None:
+    """Deal with what a killed server left. Call it only under the lock of the data folder.
 
-    A process that still works in this folder is an orphan of ours: it is told to stop. A process
-    anywhere else merely reuses the number (containers): the file is deleted.
+    Processes that still work in this folder are orphans of ours: they are told to stop. A process
+    anywhere else merely reuses the number in postmaster.pid (containers): then the file is deleted.
+    LaunchError when orphans do not stop.
     """
     lines = _pid_file_lines(data)
     if not lines or not lines[0].isdigit():
         return
     pid = int(lines[0])
-    deadline = time.monotonic() + 20
-    while _works_in(pid, data):
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while orphans := _working_in(data):
         if time.monotonic() > deadline:
-            raise LaunchError(f"PostgreSQL process {pid} still uses {data} and does not stop.")
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, STOP_SIGNAL)
-        time.sleep(0.1)
-    (data / "postmaster.pid").unlink(missing_ok=True)
+            raise LaunchError(f"PostgreSQL processes {orphans} still use {data} and do not stop.")
+        if pid in orphans:  # Without their postmaster the others leave by themselves.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, STOP_SIGNAL)
+        time.sleep(0.05)
+    # Not deleted when the number is free: PostgreSQL then checks the shared memory it names.
+    if _is_alive(pid):
+        (data / "postmaster.pid").unlink(missing_ok=True)
 
 
 def start(cluster: Cluster, *, output: Path, seconds: float = 30) -> subprocess.Popen[bytes]:
@@ -186,11 +190,25 @@ def _pid_file_lines(data: Path) -> list[str]:
     return [line.strip() for line in text.splitlines()]
 
 
-def _works_in(pid: int, data: Path) -> bool:
+def _working_in(data: Path) -> list[int]:
+    """The processes whose working folder is the data folder (Linux; elsewhere none is seen)."""
+    folder = data.resolve()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (entry / "cwd").readlink() == folder:
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def _is_alive(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/cwd").resolve(strict=True) == data.resolve()
-    except OSError:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _check_version(cluster: Cluster) -> None:
@@ -234,6 +252,7 @@ def _run(command: list[str], account: Account) -> subprocess.CompletedProcess[by
     )
 
 
-def _give(folder: Path, account: Account) -> None:
+def _make(folder: Path, account: Account) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if account.uid is not None and account.gid is not None:
         os.chown(folder, account.uid, account.gid)

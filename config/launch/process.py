@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -42,26 +43,27 @@ def spawn(
     *,
     death_signal: signal.Signals,
     environment: Mapping[str, str],
-    output: Path,
+    output: Path | int | None,
     account: Account = OURSELVES,
     folder: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a session of its own, its output appended to a file.
+    """Start a command in a session of its own, its output appended to a file (None: to ours).
 
     The kernel sends it death_signal when this process ends, however it ends (Linux). Call it from
-    the main thread: the death signal is tied to the thread that forks. OSError: it cannot be executed.
+    the main thread: the signal is tied to the thread that forks. OSError: it cannot be executed.
     """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with output.open("ab") as log:
+    with contextlib.ExitStack() as files:
+        stdout = files.enter_context(output.open("ab")) if isinstance(output, Path) else output
         return subprocess.Popen(  # noqa: S603 - commands are ours
             list(command),
             stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            stdout=stdout,
+            stderr=None if output is None else subprocess.STDOUT,
             env=dict(environment),
             cwd=folder,
             start_new_session=True,
-            preexec_fn=preparation(account, death_signal=death_signal),
+            # Safe: whoever starts processes has no threads.
+            preexec_fn=preparation(account, death_signal=death_signal),  # noqa: PLW1509
             user=account.uid,
             group=account.gid,
             extra_groups=account.extra_groups,

@@ -1,0 +1,52 @@
+"""Makes a database ready for the product, in one process: tables, static files, first login."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import django
+import psycopg
+from django.core.management import call_command
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from config.durability import refuse_unsafe_database
+from config.environment import EnvironmentVariableError
+from config.launch import login
+
+
+def main() -> int:
+    """Prepare what DATABASE_URL names; prints the first login when it made one."""
+    url = os.environ["DATABASE_URL"]
+    try:
+        _create_database(url)
+        django.setup()
+        refuse_unsafe_database()
+    except (psycopg.OperationalError, EnvironmentVariableError) as error:
+        print(error)  # noqa: T201
+        return 1
+    call_command("migrate", verbosity=0, interactive=False)
+    # Says what it copied, also at verbosity 0, when a file comes twice.
+    call_command("collectstatic", verbosity=0, interactive=False, stdout=io.StringIO())
+    words = login.create_first()
+    if words:
+        print(words)  # noqa: T201
+    return 0
+
+
+def _create_database(url: str) -> None:
+    """Create the database when the server has none of that name."""
+    try:
+        psycopg.connect(url, connect_timeout=10).close()
+    except psycopg.OperationalError:
+        name = str(conninfo_to_dict(url).get("dbname"))
+        with psycopg.connect(make_conninfo(url, dbname="postgres"), autocommit=True) as connection:
+            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+            if found.fetchone() is None:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
