@@ -7,6 +7,7 @@ from pathlib import Path
 from django.db import connection
 
 from monitor import migrations
+from monitor.engine import directory
 
 # Django's own flush knows only tables with models; ours are plain SQL.
 _TABLES = r"""
@@ -26,3 +27,4 @@ def empty_inbox() -> None:
         if tables:
             cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
             cursor.execute(_SEEDS)
+    directory.forget()  # the ids it remembers are gone
