@@ -160,10 +160,13 @@ class HttpSource(Source):
             raise ConfigurationError(f"key is fixed by the format {self.format}; leave it out.")
         if self.replay_guard and (self.auth is None or self.auth.scheme == "bearer"):
             raise ConfigurationError("replay_guard needs a scheme that signs the body.")
-        if self.replay_guard and self.auth is not None and self.auth.signs_the_key:
-            raise ConfigurationError(
-                "replay_guard is not needed: standard-webhooks signs the key itself."
-            )
+        if self.replay_guard and self._has_signed_key:
+            raise ConfigurationError("replay_guard is not needed: the key is signed already.")
+
+    @property
+    def _has_signed_key(self) -> bool:
+        is_in_body = bool(self.key) and all(_place("key", k).kind == "body" for k in self.key)
+        return is_in_body or (self.auth is not None and self.auth.signs_the_key)
 
     @property
     def _has_default_key(self) -> bool:

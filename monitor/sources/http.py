@@ -1,0 +1,190 @@
+"""The address /ingest/<source>: lets a request in, hands it to the engine, tells the sender."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import psycopg
+import structlog
+from django.db import Error, connection, transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from monitor import conf
+from monitor.domain import keys
+from monitor.domain.errors import ConfigurationError, RejectedDeliveryError
+from monitor.domain.message import Delivery
+from monitor.domain.source import HttpSource
+from monitor.engine import ingest
+from monitor.sources import (
+    answers,
+    cloudevents,
+    github,
+    http_body,
+    look_up,
+    plain_json,
+    refusals,
+    signatures,
+)
+from monitor.sources.cloudevents import Item
+from monitor.sources.envelope import CONTENT_TYPE_CHARACTERS, Envelope
+from monitor.sources.refusal import Reason, Refusal
+
+log = structlog.get_logger("comboio")
+
+
+@csrf_exempt
+@transaction.non_atomic_requests
+@require_POST
+def deliver(request: HttpRequest, source: str) -> HttpResponse:
+    """Take a message or a batch: 202, 200, 207 or 422 once committed, a refusal otherwise.
+
+    Whatever the input, the answer is in words and nothing is stored on a refusal.
+    """
+    return _answer(request, source, _deliver)
+
+
+@transaction.non_atomic_requests
+@require_GET
+def find(request: HttpRequest, source: str, key: str) -> HttpResponse:
+    """State and result of a message, for a sender with the source's credentials; 404 unknown."""
+
+    def find_key(request: HttpRequest, source: HttpSource) -> HttpResponse:
+        return _find(request, source, key)
+
+    return _answer(request, source, find_key)
+
+
+def _answer(request: HttpRequest, name: str, act: Any) -> HttpResponse:
+    try:
+        try:
+            return _guarded(request, name, act)
+        except (psycopg.OperationalError, psycopg.InterfaceError, Error) as error:
+            raise _not_durable(name, error) from error
+        except Exception as error:
+            # A fault of ours must not look like one of the sender's, nor lose its message.
+            log.exception("ingest_failed", source=name)
+            raise Refusal(Reason.NOT_DURABLE, "It was not accepted; send it again.") from error
+    except Refusal as refusal:
+        refusals.count(name, refusal)
+        return answers.of_refusal(refusal)
+
+
+def _guarded(request: HttpRequest, name: str, act: Any) -> HttpResponse:
+    try:
+        source = conf.get().http(name)
+    except ConfigurationError as error:
+        log.error("configuration_wrong", detail=str(error))
+        raise Refusal(Reason.NOT_CONFIGURED, "The settings of this service are wrong.") from error
+    if source is None:
+        raise Refusal(Reason.UNKNOWN_SOURCE, "There is no such source.")
+    try:
+        response: HttpResponse = act(request, source)
+    except RejectedDeliveryError as error:
+        raise Refusal(Reason.MALFORMED, str(error)) from error
+    except (psycopg.DataError, psycopg.IntegrityError) as error:
+        log.exception("delivery_cannot_be_stored", source=name)
+        raise Refusal(Reason.MALFORMED, "The database cannot hold this message.") from error
+    return response
+
+
+def _not_durable(name: str, error: Exception) -> Refusal:
+    log.warning("ingest_not_durable", source=name, detail=type(error).__name__)
+    if not connection.in_atomic_block:
+        # psycopg's own cursor hides a broken connection from Django, which would use it again.
+        connection.close()
+    return Refusal(Reason.NOT_DURABLE, "It is not stored for certain; send it again.")
+
+
+def _deliver(request: HttpRequest, source: HttpSource) -> HttpResponse:
+    envelope = _open(request, source)
+    items = _read(envelope)
+    deliveries = [item for item in items if isinstance(item, Delivery)]
+    receipts = ingest.receive(deliveries, ignore_unrouted=source.unrouted == "ignore")
+    results = look_up.results(each for group in receipts for each in group)
+    told = [answers.of_delivery(group, results) for group in receipts]
+    for delivery, (_, body) in zip(deliveries, told, strict=True):
+        _log(delivery, body)
+    if cloudevents.is_batch(envelope) and source.format == "cloudevents":
+        rest = iter(told)
+        return answers.of_batch([_batch_item(source, item, rest) for item in items])
+    status, body = told[0]
+    if body["outcome"] == "refused":
+        raise Refusal(Reason.MALFORMED, body["detail"])
+    return JsonResponse(body, status=status)
+
+
+def _batch_item(source: HttpSource, item: Item, told: Any) -> tuple[int, dict[str, Any]]:
+    answer: tuple[int, dict[str, Any]] = (
+        next(told) if isinstance(item, Delivery) else answers.refused_item(str(item))
+    )
+    if answer[1]["outcome"] == "refused":
+        refusals.count(source.name, Refusal(Reason.MALFORMED, answer[1]["detail"]))
+    return answer
+
+
+def _open(request: HttpRequest, source: HttpSource) -> Envelope:
+    """The request of a known sender. A token is checked before a byte of the body is read."""
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    scheme = source.auth.scheme if source.auth else ""
+    proof = signatures.check_token(source, headers) if scheme == "bearer" else signatures.Proof()
+    wire = http_body.read(request, source)
+    if scheme not in ("", "bearer"):
+        proof = signatures.check_signature(source, headers, wire)
+    content_type = headers.get("content-type", "").strip()
+    if len(content_type) > CONTENT_TYPE_CHARACTERS or not content_type.isprintable():
+        raise Refusal(Reason.MEDIA_TYPE, "Content-Type: this cannot be a media type.")
+    return Envelope(
+        source=source,
+        headers=headers,
+        body=http_body.decode(wire, headers.get("content-encoding", ""), source.body_limit_bytes),
+        content_type=content_type,
+        key=_guard(source, proof),
+        secret=proof.secret,
+    )
+
+
+def _guard(source: HttpSource, proof: signatures.Proof) -> str:
+    """The key that a replay guard gives: a name for exactly what was signed."""
+    if not source.replay_guard:
+        return ""
+    return f"signed:{blake2b(proof.signed, digest_size=16).hexdigest()}"
+
+
+def _read(envelope: Envelope) -> Sequence[Item]:
+    if envelope.source.format == "cloudevents":
+        return cloudevents.read(envelope)
+    if envelope.source.format == "github":
+        return [github.read(envelope)]
+    return [plain_json.read(envelope)]
+
+
+def _find(request: HttpRequest, source: HttpSource, key: str) -> HttpResponse:
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    if source.auth is not None and source.auth.scheme == "bearer":
+        signatures.check_token(source, headers)
+    elif source.auth is not None:
+        # There is no body to sign: the key stands in for it.
+        signatures.check_signature(source, headers, key.encode("utf-8", "replace"))
+    origin = request.GET.get("origin") or source.origin or source.name
+    keys.check_key(key)
+    keys.check_origin(origin)
+    found = look_up.by_key(source, origin, key)
+    body = {"key": key, "origin": origin, "consumers": found}
+    return JsonResponse(body, status=200 if found else 404)
+
+
+def _log(delivery: Delivery, told: dict[str, Any]) -> None:
+    log.info(
+        "delivery_judged",
+        source=delivery.source,
+        dedup_key=delivery.key,
+        message_id=told.get("message"),
+        session=delivery.session,
+        correlation_id=delivery.correlation_id,
+        traceparent=delivery.traceparent,
+        outcome=str(told["outcome"]),
+    )
