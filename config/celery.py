@@ -11,6 +11,7 @@ from celery.signals import setup_logging, task_prerun, worker_init, worker_ready
 from django.db import close_old_connections  # noqa: TID251 - the life of connections, no data
 
 from config.durability import refuse_unsafe_database
+from monitor.worker.steps import STEPS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("COMBOIO_ROLE", "worker")
@@ -48,6 +49,7 @@ app.conf.update(
 # Without it Celery closes the connection of Django before and after every task.
 app.conf["CELERY_DB_REUSE_MAX"] = 500
 app.autodiscover_tasks(["monitor"])
+app.steps["worker"].update(STEPS)
 
 
 @setup_logging.connect

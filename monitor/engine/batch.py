@@ -158,13 +158,11 @@ def run_pairs(
             break
         if pick.session in work.shut:
             continue
-        life.running = pick.id
         if one_by_one:
             if not _run_alone(life, target, cursor, (pick, body), work):
                 work.shut.add(pick.session)
         else:
             _run_optimistic(life, target, (pick, body), work)
-        life.running = None
         work.served.append(pick)
     work.seconds = perf_counter() - started
     return work
@@ -217,12 +215,15 @@ def _call(life: Life, target: Target, pair: tuple[Candidate, queue.Body]) -> han
     why = life.why_condemned(pick.id)
     if why is not None:
         raise HandlerError(why)
+    life.begins(pick.id, target.consumer)
     try:
         return handler.run(target.consumer, body, pick.failed_attempts + 1)
     except EndedTransactionError as error:
         life.condemn(pick.id, str(error))
         connection.close()  # What is left of the batch's transaction must not be committed.
         raise
+    finally:
+        life.rests()
 
 
 def _finished(life: Life, pick: Candidate, ran: handler.Ran, work: _Work) -> None:
@@ -287,7 +288,8 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: _Work) -> None:
 
 def _keep_hooks_apart() -> None:
     """One message's on_commit hook that raises must not eat those of the others of its batch."""
-    connection.run_on_commit = [(sids, hook, True) for sids, hook, _ in connection.run_on_commit]
+    hooks: Any = connection.run_on_commit  # of Django's own making; a test guards its shape
+    connection.run_on_commit = [(sids, hook, True) for sids, hook, _ in hooks]
 
 
 def _remember(

@@ -76,7 +76,6 @@ def _forget(life: Life, error: Exception) -> None:
     if failure.is_infrastructure(error):
         telemetry.engine_event("database away", error_class=type(error).__qualname__)
         connection.close()
-    life.running = None
     try:
         life.withdraw()
     except Exception as second:  # the database is away for this connection too

@@ -5,7 +5,7 @@ What is remembered decides only where to look first, never what may run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -24,10 +24,17 @@ _PREPARE_AFTER = 2  # runs of a statement before psycopg prepares it on Django's
 class Life:
     """A worker process from its start to its end. Not shared between threads or processes."""
 
-    def __init__(self, process: str = "worker", random: Random | None = None) -> None:
+    def __init__(
+        self,
+        process: str = "child",
+        *,
+        random: Random | None = None,
+        note: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """note: told (message id, its time limit in seconds) before a handler, (0, 0) after it."""
         self.random = random or Random()  # noqa: S311 - jitter, not a secret
-        self.running: int | None = None  # the message whose handler runs now
         self._process = process
+        self._note = note
         self._announcer: connections.Connection | None = None
         self._slot = 0
         self._announced = False
@@ -38,6 +45,16 @@ class Life:
         self._strikes: dict[int, int] = {}
         self._condemned: dict[int, str] = {}
         self._single_visits: dict[str, int] = {}
+
+    def begins(self, message_id: int, consumer: Consumer) -> None:
+        """A handler starts now."""
+        if self._note is not None:
+            self._note(message_id, consumer.timeout_seconds)
+
+    def rests(self) -> None:
+        """No handler runs."""
+        if self._note is not None:
+            self._note(0, 0.0)
 
     def cursor(self) -> psycopg.Cursor[Any]:
         """A psycopg cursor on Django's connection, inside the handlers' transaction.

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
-from typing import Any
 
-import psycopg
-
-from monitor.store.sql import load
+from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
 
 
-def register(cursor: psycopg.Cursor[Any], process: str) -> int:
+def register(cursor: Cursor, process: str) -> int:
     """Open a row for this process life; its slot."""
     cursor.execute(
         SQL["register"], {"process": process, "host": socket.gethostname(), "pid": os.getpid()}
@@ -24,24 +21,24 @@ def register(cursor: psycopg.Cursor[Any], process: str) -> int:
     return int(row[0])
 
 
-def announce(cursor: psycopg.Cursor[Any], slot: int, ids: Sequence[int]) -> bool:
+def announce(cursor: Cursor, slot: int, ids: Sequence[int]) -> bool:
     """Say which messages run next. False: the row was pruned, register again."""
     cursor.execute(SQL["announce"], {"slot": slot, "ids": list(ids)})
-    return cursor.rowcount == 1
+    return bool(cursor.rowcount == 1)
 
 
-def beat(cursor: psycopg.Cursor[Any], slot: int) -> bool:
+def beat(cursor: Cursor, slot: int) -> bool:
     """Say that this process lives. False: the row was pruned, register again."""
     cursor.execute(SQL["beat"], {"slot": slot})
-    return cursor.rowcount == 1
+    return bool(cursor.rowcount == 1)
 
 
-def leave(cursor: psycopg.Cursor[Any], slot: int) -> None:
+def leave(cursor: Cursor, slot: int) -> None:
     """Close the row of this process life."""
     cursor.execute(SQL["leave"], {"slot": slot})
 
 
-def prune(cursor: psycopg.Cursor[Any]) -> int:
+def prune(cursor: Cursor) -> int:
     """Delete rows of ended processes that name no suspect any more; how many."""
     cursor.execute(SQL["prune"])
-    return cursor.rowcount
+    return int(cursor.rowcount)

@@ -1,0 +1,49 @@
+"""What happens on a clock: each chore is small, has its own lock, and may run in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+
+from monitor.store import chores, rollup, snapshots, workers
+from monitor.store.sql import Cursor
+
+_DELTAS_A_TURN = 20_000
+_CHART_DAYS = 30
+_CHORE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chore:
+    """A piece of work that is due again every so many seconds. run says how much it did."""
+
+    name: str
+    every_seconds: float
+    run: Callable[[Cursor], int]
+
+
+def _fold(cursor: Cursor) -> int:
+    return rollup.fold(cursor, _DELTAS_A_TURN)
+
+
+def _forget_minutes(cursor: Cursor) -> int:
+    return rollup.prune(cursor, _CHART_DAYS)
+
+
+CHORES = (
+    Chore(name="fold counters", every_seconds=2.0, run=_fold),
+    Chore(name="take snapshot", every_seconds=5.0, run=snapshots.take),
+    Chore(name="end holds", every_seconds=5.0, run=chores.end_holds),
+    Chore(name="prune workers", every_seconds=30.0, run=workers.prune),
+    Chore(name="prune minutes", every_seconds=3600.0, run=_forget_minutes),
+)
+
+
+def run_once(chore: Chore) -> int:
+    """Do a chore in a transaction of its own; how much it did, 0 when another process is at it."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        if not chores.begin(cursor, chore.name, _CHORE_SECONDS):
+            return 0
+        return chore.run(cursor)

@@ -1,0 +1,83 @@
+"""Memory shared between a worker's parent and its children: who is busy, with what, since when.
+
+Made before the fork. Each child writes its own slot; nobody locks, so a killed child blocks nobody.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from dataclasses import dataclass
+from time import monotonic
+
+SLOTS = 64
+
+# pid, is it draining, message id (0: none), start of its handler (monotonic), its time limit
+_SLOT = struct.Struct("=iiqdd")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one child does now."""
+
+    index: int
+    pid: int
+    is_draining: bool
+    message_id: int
+    since: float
+    limit_seconds: float
+
+    def overdue_seconds(self) -> float:
+        """How long its handler has run past its limit; 0 or less when it has not."""
+        if not self.message_id:
+            return 0.0
+        return monotonic() - self.since - self.limit_seconds
+
+
+class Board:
+    """A page of slots and one flag: the worker is stopping."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 1 + SLOTS * _SLOT.size)
+
+    def stop(self) -> None:
+        """Tell every child to end its drain after the batch it is in."""
+        self._memory[0] = 1
+
+    def is_stopping(self) -> bool:
+        """Whether the worker is stopping."""
+        return self._memory[0] == 1
+
+    def drains(self, index: int) -> None:
+        """The child of this index drains now."""
+        self._write(index, True, 0, 0.0)
+
+    def idles(self, index: int) -> None:
+        """The child of this index has nothing to do."""
+        self._write(index, False, 0, 0.0)
+
+    def runs(self, index: int, message_id: int, limit_seconds: float) -> None:
+        """The child of this index runs that message (0: none)."""
+        self._write(index, True, message_id, limit_seconds)
+
+    def entries(self) -> list[Entry]:
+        """Every slot that was ever written; a killed child's stays until its successor writes."""
+        found = [
+            Entry(index, *_SLOT.unpack_from(self._memory, 1 + index * _SLOT.size))
+            for index in range(SLOTS)
+        ]
+        return [entry for entry in found if entry.pid]
+
+    def clear(self, index: int) -> None:
+        """Forget a child that is gone."""
+        _SLOT.pack_into(self._memory, 1 + index * _SLOT.size, 0, 0, 0, 0.0, 0.0)
+
+    def _write(self, index: int, is_draining: bool, message_id: int, limit: float) -> None:
+        offset = 1 + (index % SLOTS) * _SLOT.size
+        _SLOT.pack_into(
+            self._memory, offset, os.getpid(), is_draining, message_id, monotonic(), limit
+        )
+
+
+BOARD = Board()

@@ -1,0 +1,89 @@
+"""What a worker's parent does beside Celery: listens, wakes its children, watches their time."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event
+from time import monotonic
+
+import psycopg
+
+from monitor.engine import telemetry
+from monitor.store import connections, queue, workers
+from monitor.worker.board import Board
+
+POLL_SECONDS = 1.0
+BEAT_SECONDS = 2.0
+KILL_AFTER_SECONDS = 5.0  # past its limit, which the child itself should have raised
+_AWAY_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 0.02  # between two wake-ups while children are idle
+
+
+class Parent:
+    """Wakes idle children when something became ready, and at least every second."""
+
+    def __init__(self, board: Board, wake: Callable[[], None], stop: Event) -> None:
+        self._board = board
+        self._wake = wake
+        self._stop = stop
+        self._slot = 0
+        self._beaten_at = 0.0
+
+    def listen(self) -> None:
+        """Until stopped. A lost database costs a reconnect and one poll, never a message."""
+        while not self._stop.is_set():
+            try:
+                with connections.connect(
+                    autocommit=True, application_name="comboio wake-up"
+                ) as own:
+                    self._listen_on(own)
+            except psycopg.Error as error:
+                telemetry.engine_event("wake-up away", error_class=type(error).__qualname__)
+                self._stop.wait(_AWAY_SECONDS)
+
+    def watch(self) -> None:
+        """Until stopped: kill a child whose handler ignores its time limit."""
+        while not self._stop.wait(KILL_AFTER_SECONDS / 10):
+            for entry in self._board.entries():
+                if entry.overdue_seconds() > KILL_AFTER_SECONDS:
+                    telemetry.engine_event(
+                        "child killed", pid=entry.pid, message_id=entry.message_id
+                    )
+                    self._board.clear(entry.index)
+                    with suppress(ProcessLookupError):
+                        os.kill(entry.pid, signal.SIGKILL)
+
+    def _listen_on(self, own: connections.Connection) -> None:
+        own.execute("LISTEN comboio_ready")
+        self._slot = workers.register(own.cursor(), "worker")
+        try:
+            while not self._stop.is_set():
+                self._beat(own)
+                self._wake_idle()
+                # One wake-up for all notifications that came meanwhile.
+                for _ in own.notifies(timeout=self._pause(own), stop_after=1):
+                    pass
+        finally:
+            if self._stop.is_set():
+                workers.leave(own.cursor(), self._slot)
+
+    def _beat(self, own: connections.Connection) -> None:
+        if monotonic() - self._beaten_at < BEAT_SECONDS:
+            return
+        self._beaten_at = monotonic()
+        if not workers.beat(own.cursor(), self._slot):
+            self._slot = workers.register(own.cursor(), "worker")
+
+    def _wake_idle(self) -> None:
+        entries = self._board.entries()
+        if not entries or any(not entry.is_draining for entry in entries):
+            self._wake()
+
+    def _pause(self, own: connections.Connection) -> float:
+        due = queue.seconds_until_due(own.cursor())
+        if due is None:
+            return POLL_SECONDS
+        return min(max(due, _LONGEST_PAUSE_SECONDS), POLL_SECONDS)
