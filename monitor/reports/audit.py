@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from monitor.reports.page import LIMIT, Page
+from monitor.reports.page import LIMIT, Page, bounded, build, place
+from monitor.reports.reading import is_storable, reading
+from monitor.store import sql
+
+SQL = sql.load(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,4 +37,31 @@ def page(
     thing: tuple[str, int] | None = None,
 ) -> Page[AuditRow]:
     """Acts, newest first. thing: (object kind, object id)."""
-    raise NotImplementedError
+    start, limit = place(cursor, int), bounded(limit)
+    if not is_storable((actor or "") + (verb or "") + (thing[0] if thing else "")):
+        return Page(rows=())
+    values = {
+        "back": start.back,
+        "id": start.id,
+        "count": limit + 1,
+        "actor": actor,
+        "verb": verb,
+        "kind": thing[0] if thing else None,
+        "object": thing[1] if thing else None,
+    }
+    with reading() as open_cursor:
+        open_cursor.execute(SQL["newest"], values)
+        rows = [
+            AuditRow(
+                id=row[0],
+                at=row[1],
+                actor=row[2],
+                verb=row[3],
+                object_kind=row[4],
+                object_id=row[5],
+                reason=row[6],
+                detail=json.loads(row[7]),
+            )
+            for row in open_cursor.fetchall()
+        ]
+    return build(rows, start, limit, key=lambda row: (row.id, row.id))

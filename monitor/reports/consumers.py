@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any, cast
+
+from monitor.domain.consumer import NO_CONSUMER
+from monitor.reports import counters
+from monitor.reports.reading import Cursor, reading
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+CAP = 100_000  # dead letters and open mismatches of a consumer are counted exactly up to here
+_MINUTES = 60  # of a series
+_RECENT_MINUTES = 5  # what counts as "now" for the state of a consumer
+_STALLED_SECONDS = 120
+_MANY_FAILURES = 0.05  # of all runs; a few retries are no reason to look
+_COUNTERS = ("received", "processed", "duplicates")
 
 
 class ConsumerState(StrEnum):
@@ -22,6 +40,7 @@ class ConsumerRow:
     """One consumer as in the overview's table.
 
     Rates are per second over the last 60 to 120 s. dead 100,001 means more than 100,000.
+    is_stalled: messages could run, the oldest waits for 2 minutes, and nothing was processed since.
     received_series and done_series: per minute, 60 values, the current minute last.
     """
 
@@ -42,6 +61,7 @@ class ConsumerRow:
     mismatches_open: int
     received_series: tuple[float, ...]
     done_series: tuple[float, ...]
+    is_stalled: bool
     version: int
 
 
@@ -64,16 +84,156 @@ class ConsumerDetail:
     mean_milliseconds: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Growth:
+    """What a consumer's counters grew by within the last hour."""
+
+    axis: Sequence[datetime]
+    now: datetime
+    minutes: Sequence[counters.Minute]
+
+    def series(self, name: str, *labels: str) -> tuple[float, ...]:
+        wanted = [m for m in self.minutes if m.name == name and (not labels or m.label in labels)]
+        return counters.series(wanted, self.axis)
+
+    def recent(self, name: str, *labels: str) -> float:
+        return sum(self.series(name, *labels)[-_RECENT_MINUTES:])
+
+    def per_second(self, name: str, *labels: str) -> float:
+        """Over the last whole minute and the running one: never a fraction of a second."""
+        seconds = (self.now - self.axis[-2]).total_seconds()
+        return sum(self.series(name, *labels)[-2:]) / max(seconds, 1.0)
+
+
 def every() -> tuple[ConsumerRow, ...]:
     """All consumers that are active or still have something, by name."""
-    raise NotImplementedError
+    with reading() as cursor:
+        return rows(cursor, counters.now(cursor))
 
 
 def detail(consumer_id: int) -> ConsumerDetail | None:
     """One consumer, or None."""
-    raise NotImplementedError
+    with reading() as cursor:
+        found = _all_rows(cursor, counters.now(cursor))
+        row = next((each for each in found if each.id == consumer_id), None)
+        if row is None:
+            return None
+        cursor.execute(SQL["detail"], {"id": consumer_id})
+        values = cursor.fetchone()
+        totals = [t for t in counters.totals(cursor) if t.consumer_id == consumer_id]
+    policy: dict[str, Any] = json.loads(values[3], parse_float=str)
+    return ConsumerDetail(
+        row=row,
+        source=values[0],
+        types=None if values[1] is None else tuple(values[1]),
+        when_dead=values[2],
+        policy=tuple((name, "" if v is None else str(v)) for name, v in sorted(policy.items())),
+        held=values[4],
+        held_at=values[5],
+        held_by=values[6],
+        held_reason=values[7],
+        held_until=values[8],
+        created_at=values[9],
+        totals=tuple(sorted((t.name, t.label, t.value) for t in totals)),
+        mean_milliseconds=_mean(totals),
+    )
 
 
 def names() -> tuple[tuple[int, str], ...]:
     """(id, name) of every consumer, by name, for filters."""
-    raise NotImplementedError
+    with reading() as cursor:
+        return names_of(cursor)
+
+
+def names_of(cursor: Cursor) -> tuple[tuple[int, str], ...]:
+    """(id, name) of every consumer, by name."""
+    cursor.execute(SQL["names"])
+    return tuple(cursor.fetchall())
+
+
+def snapshot_at(cursor: Cursor) -> datetime | None:
+    """When the clock took the figures of backlogs; None: never."""
+    cursor.execute(SQL["snapshot_at"])
+    (found,) = cursor.fetchone()
+    return cast("datetime | None", found)
+
+
+def rows(cursor: Cursor, now: datetime) -> tuple[ConsumerRow, ...]:
+    """All consumers that are active or still have something, by name."""
+    return tuple(row for row in _all_rows(cursor, now) if row.active or _has_something(row))
+
+
+def _all_rows(cursor: Cursor, now: datetime) -> list[ConsumerRow]:
+    axis = counters.axis(now, _MINUTES)
+    grown: dict[int, list[counters.Minute]] = defaultdict(list)
+    for each in counters.minutes(cursor, _COUNTERS, since=axis[0]):
+        grown[each.consumer_id].append(each)
+    cursor.execute(SQL["rows"], {"count": CAP + 1})
+    return [
+        _row(values, _Growth(axis=axis, now=now, minutes=grown[values[0]]))
+        for values in cursor.fetchall()
+    ]
+
+
+def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
+    backlog, parked, oldest_at = values[4], values[5], values[9]
+    received, again = growth.series("received"), growth.series("duplicates")
+    is_stalled = (
+        backlog > parked
+        and oldest_at is not None
+        and growth.now - oldest_at > timedelta(seconds=_STALLED_SECONDS)
+        and not sum(growth.series("processed")[-2:])
+    )
+    stands = {"held": values[3], "parked": parked, "backlog": backlog, "is_stalled": is_stalled}
+    return ConsumerRow(
+        id=values[0],
+        name=values[1],
+        active=values[2],
+        state=next(state for state, is_true in _STATES if is_true(stands, growth)),
+        received_per_second=growth.per_second("received"),
+        done_per_second=growth.per_second("processed", "done", "skipped"),
+        backlog=backlog,
+        parked=parked,
+        waiting=values[6],
+        sessions=values[7],
+        held_sessions=values[8],
+        oldest_at=oldest_at,
+        duplicate_ratio=sum(again) / sum(received) if sum(received) else None,
+        dead=values[10],
+        mismatches_open=values[11],
+        received_series=received,
+        done_series=growth.series("processed", "done", "skipped"),
+        is_stalled=is_stalled and not values[3],
+        version=values[12],
+    )
+
+
+def _is_degraded(_stands: dict[str, Any], growth: _Growth) -> bool:
+    runs, failed = growth.recent("processed"), growth.recent("processed", "failed")
+    return growth.recent("processed", "dead") > 0 or failed > runs * _MANY_FAILURES
+
+
+def _is_idle(stands: dict[str, Any], growth: _Growth) -> bool:
+    return not stands["backlog"] and not sum(growth.series("received"))
+
+
+# The worst that is true comes first.
+_STATES: tuple[tuple[ConsumerState, Callable[[dict[str, Any], _Growth], bool]], ...] = (
+    (ConsumerState.HELD, lambda stands, _: bool(stands["held"])),
+    (ConsumerState.BLOCKED, lambda stands, _: stands["parked"] > 0 or stands["is_stalled"]),
+    (ConsumerState.DEGRADED, _is_degraded),
+    (ConsumerState.IDLE, _is_idle),
+    (ConsumerState.OK, lambda _stands, _growth: True),
+)
+
+
+def _has_something(row: ConsumerRow) -> bool:
+    if row.id == NO_CONSUMER:
+        return row.dead > 0 or row.mismatches_open > 0
+    return row.backlog > 0 or row.dead > 0 or row.mismatches_open > 0
+
+
+def _mean(totals: list[counters.Total]) -> float | None:
+    seconds = sum(t.value for t in totals if t.name == "handler_seconds_sum")
+    runs = sum(t.value for t in totals if t.name == "handler_seconds_bucket" and t.label == "+Inf")
+    return seconds / runs * 1_000 if runs else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import cast
 
 from monitor.reports.reading import Cursor
 from monitor.store import sql
@@ -35,9 +37,38 @@ class Minute:
 
 def totals(cursor: Cursor, names: Sequence[str] | None = None) -> list[Total]:
     """All counters (or those of these names) since the beginning, in one snapshot."""
-    raise NotImplementedError
+    cursor.execute(SQL["totals"], {"names": None if names is None else list(names)})
+    return [
+        Total(consumer_id=row[0], name=row[1], label=row[2], value=row[3])
+        for row in cursor.fetchall()
+    ]
 
 
-def minutes(cursor: Cursor, names: Sequence[str], *, minutes: int = 60) -> list[Minute]:
-    """Growth per minute of these counters over the last minutes, the current one included."""
-    raise NotImplementedError
+def minutes(cursor: Cursor, names: Sequence[str], *, since: datetime) -> list[Minute]:
+    """Growth per minute of these counters from the minute of `since` on, in no order."""
+    cursor.execute(SQL["minutes"], {"names": list(names), "since": since})
+    return [
+        Minute(consumer_id=row[0], name=row[1], label=row[2], minute=row[3], value=row[4])
+        for row in cursor.fetchall()
+    ]
+
+
+def now(cursor: Cursor) -> datetime:
+    """The time of the database."""
+    cursor.execute(SQL["now"])
+    (found,) = cursor.fetchone()
+    return cast("datetime", found)
+
+
+def axis(until: datetime, count: int) -> list[datetime]:
+    """The last `count` minutes up to the one of `until`, oldest first."""
+    last = until.replace(second=0, microsecond=0)
+    return [last - timedelta(minutes=count - 1 - index) for index in range(count)]
+
+
+def series(found: Iterable[Minute], minutes_axis: Sequence[datetime]) -> tuple[float, ...]:
+    """The values summed per minute of the axis, 0 where nothing happened."""
+    sums: dict[datetime, float] = defaultdict(float)
+    for each in found:
+        sums[each.minute] += each.value
+    return tuple(sums.get(minute, 0.0) for minute in minutes_axis)

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from monitor.domain import keys
+from monitor.reports import consumers, counters
+from monitor.reports.reading import Cursor, reading
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+RETENTION_SECONDS = 14 * 86_400.0  # dedup records are kept for 14 days
+GAP_BOUNDS = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, RETENTION_SECONDS)
+_SAMPLE = 10_000  # kept duplicates that gaps and top keys are read from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,18 +32,22 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopKey:
-    """A message with many duplicates among the newest kept ones."""
+    """A message with many duplicates among the newest kept ones (at most 20 a message are kept).
+
+    total: all its duplicates since the first delivery.
+    """
 
     message_id: int
     consumer: str
     key: str
     recent: int
+    total: int
     last_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapBucket:
-    """How many of the newest kept duplicates came within this gap (above the bucket before)."""
+    """How many of the newest kept duplicates came within this gap, beyond the bucket before."""
 
     up_to_seconds: float | None  # None: beyond the last bound
     count: int
@@ -59,4 +76,84 @@ class Duplicates:
 
 def read(*, minutes: int = 60, consumer: int | None = None) -> Duplicates:
     """The figures of the Duplicates page."""
-    raise NotImplementedError
+    with reading() as cursor:
+        axis = counters.axis(counters.now(cursor), max(1, min(minutes, 1_440)))
+        names = dict(consumers.names_of(cursor))
+        grown = counters.minutes(cursor, ("received", "duplicates"), since=axis[0])
+        totals = counters.totals(cursor, ("duplicates",))
+        top_keys = _top_keys(cursor, consumer)
+        cursor.execute(
+            SQL["gaps"], {"bounds": list(GAP_BOUNDS), "consumer": consumer, "sample": _SAMPLE}
+        )
+        gaps = cursor.fetchall()
+    mine = [each for each in grown if consumer in (None, each.consumer_id)]
+    received = counters.series((each for each in mine if each.name == "received"), axis)
+    series = _series(mine, axis, names)
+    came, again = sum(received), sum(each.total for each in series)
+    return Duplicates(
+        minutes=tuple(axis),
+        series=series,
+        received=received,
+        duplicates_window=again,
+        received_window=came,
+        ratio_window=again / came if came else None,
+        runs_avoided_total=sum(t.value for t in totals if consumer in (None, t.consumer_id)),
+        top_keys=top_keys,
+        gaps=_buckets({row[0]: row[1] for row in gaps}),
+        gaps_sampled=sum(row[1] for row in gaps),
+        longest_gap_seconds=max((row[2] for row in gaps), default=None),
+        retention_seconds=RETENTION_SECONDS,
+    )
+
+
+def _series(
+    grown: list[counters.Minute], axis: list[datetime], names: dict[int, str]
+) -> tuple[Series, ...]:
+    parts: dict[tuple[int, str], list[counters.Minute]] = defaultdict(list)
+    for each in grown:
+        if each.name == "duplicates":
+            parts[each.consumer_id, each.label].append(each)
+    found = []
+    for (owner, cause), points in sorted(parts.items()):
+        values = counters.series(points, axis)
+        found.append(
+            Series(
+                consumer_id=owner,
+                consumer=names.get(owner, "?"),
+                cause=cause,
+                values=values,
+                total=sum(values),
+            )
+        )
+    return tuple(found)
+
+
+def _top_keys(cursor: Cursor, consumer: int | None) -> tuple[TopKey, ...]:
+    cursor.execute(SQL["top"], {"consumer": consumer, "sample": _SAMPLE})
+    rows: list[tuple[Any, ...]] = cursor.fetchall()
+    values = {
+        "consumers": [row[4] for row in rows],
+        "keys": [keys.dedup_key(row[2], row[3]) for row in rows],
+    }
+    cursor.execute(SQL["counted"], values)
+    counted = dict(cursor.fetchall())
+    return tuple(
+        TopKey(
+            message_id=row[0],
+            consumer=row[1],
+            key=row[3],
+            recent=row[5],
+            # A record may expire before its kept duplicates: then those are a lower bound.
+            total=max(counted.get(row[0], 0), row[5]),
+            last_at=row[6],
+        )
+        for row in rows
+    )
+
+
+def _buckets(counts: dict[int, int]) -> tuple[GapBucket, ...]:
+    bounds = [*GAP_BOUNDS, None]
+    return tuple(
+        GapBucket(up_to_seconds=bound, count=counts.get(index, 0))
+        for index, bound in enumerate(bounds)
+    )

@@ -2,171 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from monitor.domain.states import State
-from monitor.reports.page import LIMIT, Page
+from monitor.reports import message_detail, message_rows
+from monitor.reports.message_values import (
+    Dead,
+    Detail,
+    Done,
+    DuplicateRow,
+    Found,
+    Gate,
+    MessageRow,
+    MismatchLink,
+    Moment,
+    SessionMatch,
+)
+from monitor.reports.page import FIRST_ID, LIMIT, Page, Place, bounded, build, place
+from monitor.reports.reading import Cursor, is_storable, reading
+from monitor.store import sql
 
+__all__ = [
+    "Dead",
+    "Detail",
+    "Done",
+    "DuplicateRow",
+    "Found",
+    "Gate",
+    "MessageRow",
+    "MismatchLink",
+    "Moment",
+    "SessionMatch",
+    "detail",
+    "find",
+    "page",
+]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRow:
-    """A message in a list. session_id None and session "" when it has no session."""
+SQL = sql.load(__file__)
 
-    id: int
-    consumer_id: int
-    consumer: str
-    state: State | None
-    parked: bool
-    source: str
-    origin: str
-    key: str
-    type: str
-    session_id: int | None
-    session: str
-    sequence: int | None
-    received_at: datetime
-    payload_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMatch:
-    """A session whose key begins with the text searched for."""
-
-    id: int
-    consumer_id: int
-    consumer: str
-    key: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search met: exact message ids first, then keys by prefix; sessions by prefix."""
-
-    messages: tuple[MessageRow, ...]
-    sessions: tuple[SessionMatch, ...]
-    more: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """One entry of a timeline.
-
-    kind: received, duplicate, mismatch, dead, discarded, done, or the event's own word (a failed
-    attempt, an operator's verb). detail holds what belongs to the kind, values ready to show.
-    """
-
-    at: datetime
-    kind: str
-    actor: str
-    attempt: int | None
-    text: str
-    detail: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateRow:
-    """One kept duplicate of a message."""
-
-    number: int
-    at: datetime
-    source: str
-    cause: str
-    gap_seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MismatchLink:
-    """A mismatch of this message. verdict None: still open."""
-
-    id: int
-    at: datetime
-    count: int
-    verdict: str | None
-    accepted_id: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dead:
-    """Why a message is (or, when discarded, was) dead. version: what requeue and discard name."""
-
-    reason: str
-    error_class: str
-    error: str
-    cause: str
-    attempts: int
-    at: datetime
-    version: int
-    discarded_at: datetime | None = None
-    discarded_by: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """How a message was processed. result: pretty JSON text, "" for none."""
-
-    at: datetime
-    milliseconds: float
-    attempts: int
-    result: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """Why a session does not run now. version: what resume names."""
-
-    session_id: int
-    held: bool
-    held_by: str
-    held_reason: str
-    dead_message: int | None
-    retry_at: datetime | None
-    head: int | None
-    attempts: int
-    solo_until: int | None
-    starts: int
-    error: str
-    since: datetime
-    version: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether the session is held (by an operator or a dead head), not only waiting."""
-        return self.held or self.dead_message is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Detail:
-    """Everything about one message but its payload. dead is set for dead and discarded messages.
-
-    version: what the message's verbs name as seen (0 when no verb applies now).
-    neighbours: up to 5 before and 5 after in its session, in order, without itself.
-    """
-
-    row: MessageRow
-    content_type: str
-    headers: tuple[tuple[str, str], ...]
-    correlation_id: str
-    traceparent: str
-    gate: Gate | None
-    dead: Dead | None
-    done: Done | None
-    version: int
-    duplicates_count: int
-    mismatches_count: int
-    duplicates: tuple[DuplicateRow, ...]
-    mismatches: tuple[MismatchLink, ...]
-    accepted_from: int | None
-    timeline: tuple[Moment, ...]
-    before: tuple[MessageRow, ...]
-    after: tuple[MessageRow, ...]
+_WINDOW = 20_000  # messages one page looks through for a state or a consumer before it stops
+_OWN_TABLES = {State.DEAD: "dead", State.DISCARDED: "discarded"}
 
 
 def find(text: str, *, limit: int = LIMIT) -> Found:
     """Messages by id or key prefix and sessions by key prefix; nothing for an empty text."""
-    raise NotImplementedError
+    limit = bounded(limit)
+    if not text or not is_storable(text):
+        return Found(messages=(), sessions=(), more=False)
+    values: dict[str, Any] = {"pattern": _prefix(text), "count": limit + 1}
+    with reading() as cursor:
+        cursor.execute(SQL["find_keys"], values)
+        ids = [row[0] for row in cursor.fetchall()]
+        cursor.execute(SQL["find_sessions"], values)
+        sessions = [
+            SessionMatch(id=row[0], consumer_id=row[1], consumer=row[2], key=row[3])
+            for row in cursor.fetchall()
+        ]
+        exact = _as_id(text)
+        if exact is not None:
+            ids = [exact, *(each for each in ids if each != exact)]
+        rows = message_rows.of(cursor, ids)
+    return Found(
+        messages=tuple(rows[:limit]),
+        sessions=tuple(sessions[:limit]),
+        more=len(rows) > limit or len(sessions) > limit,
+    )
 
 
 def page(
@@ -177,10 +77,61 @@ def page(
     state: State | None = None,
     session: int | None = None,
 ) -> Page[MessageRow]:
-    """Messages, newest first. Raises ReportTimeoutError and CursorError."""
-    raise NotImplementedError
+    """Messages, newest first. Raises ReportTimeoutError and CursorError.
+
+    A page looks through 20,000 messages at most; when it stops there it says partial and goes on
+    from there with next.
+    """
+    start, limit = place(cursor, int), bounded(limit)
+    statement = "every" if state is None else _OWN_TABLES.get(state, "in_state")
+    values: dict[str, Any] = {
+        "back": start.back,
+        "id": start.id,
+        "count": limit + 1,
+        "window": limit + 1 if state is None and consumer is None else _WINDOW,
+        "consumer": consumer,
+        "session": session,
+        "state": None if state is None else str(state),
+    }
+    with reading() as open_cursor:
+        open_cursor.execute(SQL[statement], values)
+        ids = [row[0] for row in open_cursor.fetchall()]
+        edge = None if len(ids) > limit else _edge(open_cursor, statement, values)
+        rows = message_rows.of(open_cursor, ids)
+    found = build(rows, start, limit, key=lambda row: (row.id, row.id))
+    return found if edge is None else _stopped(found, start, edge)
 
 
 def detail(message_id: int) -> Detail | None:
     """Everything about one message but its payload; None: there is no such message."""
-    raise NotImplementedError
+    if abs(message_id) > FIRST_ID:
+        return None
+    with reading() as cursor:
+        rows = message_rows.of(cursor, [message_id])
+        return message_detail.read(cursor, rows[0]) if rows else None
+
+
+def _edge(cursor: Cursor, statement: str, values: dict[str, Any]) -> int | None:
+    """The last message looked at when a search stopped at its bound; None: it saw the end."""
+    if statement in _OWN_TABLES.values() or (statement == "every" and values["consumer"] is None):
+        return None
+    cursor.execute(SQL["edge"], values)
+    row = cursor.fetchone()
+    return None if row is None else int(row[0])
+
+
+def _stopped(found: Page[MessageRow], start: Place, edge: int) -> Page[MessageRow]:
+    onward = Place(sort=str(edge), id=edge, back=start.back).text()
+    if start.back:
+        return Page(rows=found.rows, next=found.next, previous=onward, partial=True)
+    return Page(rows=found.rows, next=onward, previous=found.previous, partial=True)
+
+
+def _as_id(text: str) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(FIRST_ID))
+    return int(text) if is_number and int(text) <= FIRST_ID else None
+
+
+def _prefix(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return escaped + "%"

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from monitor.domain import keys
 from monitor.domain.states import State
-from monitor.reports.page import LIMIT, Page
+from monitor.reports import json_diff, payloads, states
+from monitor.reports.json_diff import Diff, DiffRow
+from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.payloads import PayloadView
+from monitor.reports.reading import Cursor, reading
+from monitor.store import sql
+
+__all__ = [
+    "Comparison",
+    "Diff",
+    "DiffRow",
+    "HeaderPair",
+    "MismatchDetail",
+    "MismatchRow",
+    "comparison",
+    "detail",
+    "page",
+]
+
+SQL = sql.load(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,29 +80,6 @@ class MismatchDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiffRow:
-    """One path that differs. kind: added (only second), removed (only first) or changed."""
-
-    path: str
-    first: str | None
-    second: str | None
-    kind: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
-    """What differs. equal: how many other values are the same. more: rows beyond those given.
-
-    how: json (structure), text (line by line) or bytes (only that they differ).
-    """
-
-    how: str
-    rows: tuple[DiffRow, ...]
-    equal: int
-    more: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Both payloads and their difference; show it to revealers only. first None: it was purged."""
 
@@ -97,15 +95,115 @@ def page(
     decided: bool = False,
     consumer: int | None = None,
 ) -> Page[MismatchRow]:
-    """Open (or decided) mismatches, newest first."""
-    raise NotImplementedError
+    """Open mismatches, the latest first; or the decided ones, the newest first."""
+    start, limit = place(cursor, int if decided else datetime), bounded(limit)
+    values: dict[str, Any] = {
+        "back": start.back,
+        "sort": start.sort,
+        "id": start.id,
+        "count": limit + 1,
+        "consumer": consumer,
+    }
+    with reading() as open_cursor:
+        open_cursor.execute(SQL["decided" if decided else "open"], values)
+        ids = [row[0] for row in open_cursor.fetchall()]
+        open_cursor.execute(SQL["rows"], {"ids": ids})
+        found = {row[0]: _row(row) for row in open_cursor.fetchall()}
+    rows = [found[each] for each in ids if each in found]
+    return build(rows, start, limit, key=lambda row: (row.id if decided else row.last_at, row.id))
 
 
 def detail(mismatch_id: int) -> MismatchDetail | None:
     """One mismatch without its payloads, or None."""
-    raise NotImplementedError
+    if abs(mismatch_id) > FIRST_ID:
+        return None
+    with reading() as cursor:
+        cursor.execute(SQL["rows"], {"ids": [mismatch_id]})
+        values = cursor.fetchone()
+        if values is None:
+            return None
+        row = _row(values)
+        cursor.execute(SQL["sides"], {"id": mismatch_id})
+        side = cursor.fetchone()
+        standing = states.of(cursor, [row.message_id])[row.message_id]
+        first_fingerprint = _first_fingerprint(cursor, row)
+    received_at = side[0]
+    return MismatchDetail(
+        row=row,
+        first_state=standing.state,
+        first_received_at=received_at,
+        gap_seconds=None if received_at is None else (row.first_at - received_at).total_seconds(),
+        first_fingerprint=first_fingerprint,
+        second_fingerprint=side[1],
+        first_content_type=side[2],
+        second_content_type=side[3],
+        headers=_pairs(side[4], side[5]),
+    )
 
 
 def comparison(mismatch_id: int) -> Comparison | None:
     """Both payloads side by side, or None."""
-    raise NotImplementedError
+    if abs(mismatch_id) > FIRST_ID:
+        return None
+    with reading() as cursor:
+        cursor.execute(SQL["payloads"], {"id": mismatch_id})
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    second = bytes(row[3])
+    view = payloads.view(second, row[2], len(second))
+    if row[1] is None:
+        return Comparison(diff=None, first=None, second=view)
+    first = bytes(row[1])
+    return Comparison(
+        diff=json_diff.compare(first, second),
+        first=payloads.view(first, row[0], len(first)),
+        second=view,
+    )
+
+
+def _row(values: tuple[Any, ...]) -> MismatchRow:
+    return MismatchRow(
+        id=values[0],
+        message_id=values[1],
+        consumer_id=values[2],
+        consumer=values[3],
+        key=values[4],
+        origin=values[5],
+        type=values[6],
+        session_id=values[7],
+        session=values[8],
+        count=values[9],
+        first_at=values[10],
+        last_at=values[11],
+        verdict=values[12],
+        verdict_by=values[13],
+        verdict_at=values[14],
+        verdict_reason=values[15],
+        accepted_id=values[16],
+        version=values[17],
+    )
+
+
+def _first_fingerprint(cursor: Cursor, row: MismatchRow) -> str:
+    """Of the dedup record that judged; "" when that or the first message is gone."""
+    values: dict[str, Any] = {
+        "consumer": row.consumer_id,
+        "key": keys.dedup_key(row.origin, row.key),
+    }
+    cursor.execute(SQL["first_fingerprint"], values)
+    found = cursor.fetchone()
+    return "" if found is None else str(found[0])
+
+
+def _pairs(first: str | None, second: str) -> tuple[HeaderPair, ...]:
+    left: dict[str, Any] = json.loads(first or "{}")
+    right: dict[str, Any] = json.loads(second)
+    return tuple(
+        HeaderPair(name=name, first=_text(left.get(name)), second=_text(right.get(name)))
+        for name in sorted({*left, *right})
+    )
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -4,47 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from monitor.reports import alerts, consumers, counters, problems, system
 from monitor.reports.consumers import ConsumerRow
+from monitor.reports.problems import Problem, ProblemKind
+from monitor.reports.reading import reading
 
+__all__ = ["Overview", "Problem", "ProblemKind", "Totals", "read"]
 
-class ProblemKind(StrEnum):
-    """What can be wrong, worst first."""
-
-    NO_WORKERS = "no workers"  # messages wait and no worker lives
-    STALLED = "stalled"  # a backlog, nothing held, and nothing done for 2 minutes
-    HELD_SESSION = "held session"
-    HELD_CONSUMER = "held consumer"
-    DEAD_LETTER = "dead letter"
-    MISMATCH = "mismatch"
-    STALE_FIGURES = "stale figures"  # the clock has not taken the snapshot: figures are old
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One thing that is wrong, with the verb that mends it.
-
-    count: how many of its kind (held sessions, dead messages, mismatches). size: messages that
-    wait because of it. subject: the session's key, the cause, the message's key, or "".
-    verb: requeue (target: the dead message), requeue_cause (cause = subject, seen = up_to_version),
-    resume (a session or a consumer), or open (only a page to look at).
-    target_kind: message, session, consumer, cause, mismatch or system. seen: the version to name.
-    """
-
-    kind: ProblemKind
-    consumer_id: int
-    consumer: str
-    subject: str
-    title: str
-    since: datetime | None
-    count: int
-    size: int
-    verb: str
-    target_kind: str
-    target_id: int
-    seen: int
-    session_id: int | None = None
+_MOST_PROBLEMS = 20
+_MOST_ALERTS = 10_001  # counted for the overview; 10,001 means more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +27,7 @@ class Totals:
     held_sessions: int
     dead: int
     mismatches_open: int
-    alerts_open: int
+    alerts_open: int  # 10,001 means more than 10,000
     duplicate_ratio: float | None
     workers: int
 
@@ -77,4 +46,35 @@ class Overview:
 
 def read() -> Overview:
     """The figures of the Overview page."""
-    raise NotImplementedError
+    with reading() as cursor:
+        now = counters.now(cursor)
+        rows = consumers.rows(cursor, now)
+        workers = system.live_workers(cursor)
+        snapshot_at = consumers.snapshot_at(cursor)
+        found = problems.find(cursor, rows, now=now, workers=workers, snapshot_at=snapshot_at)
+        alerts_open = sum(alerts.open_by_kind(cursor, cap=_MOST_ALERTS).values())
+    return Overview(
+        problems=tuple(found[:_MOST_PROBLEMS]),
+        more=max(0, len(found) - _MOST_PROBLEMS),
+        consumers=rows,
+        totals=_totals(rows, workers=workers, alerts_open=alerts_open),
+        snapshot_at=snapshot_at,
+        now=now,
+    )
+
+
+def _totals(rows: tuple[ConsumerRow, ...], *, workers: int, alerts_open: int) -> Totals:
+    received = sum(sum(row.received_series) for row in rows)
+    again = sum((row.duplicate_ratio or 0) * sum(row.received_series) for row in rows)
+    return Totals(
+        received_per_second=sum(row.received_per_second for row in rows),
+        done_per_second=sum(row.done_per_second for row in rows),
+        backlog=sum(row.backlog for row in rows),
+        parked=sum(row.parked for row in rows),
+        held_sessions=sum(row.held_sessions for row in rows),
+        dead=sum(row.dead for row in rows),
+        mismatches_open=sum(row.mismatches_open for row in rows),
+        alerts_open=alerts_open,
+        duplicate_ratio=again / received if received else None,
+        workers=workers,
+    )

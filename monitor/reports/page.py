@@ -104,8 +104,9 @@ def _text(key: tuple[datetime | float | int, int], *, back: bool) -> str:
 
 
 def _check(sort: str, kind: type[datetime] | type[float] | type[int]) -> None:
-    if kind is datetime:
-        if datetime.fromisoformat(sort).tzinfo is None:
-            raise ValueError("a cursor's time has a zone")
-    else:
-        kind(sort)  # type: ignore[call-arg]
+    if kind is int:
+        int(sort)
+    elif kind is float:
+        float(sort)
+    elif datetime.fromisoformat(sort).tzinfo is None:
+        raise ValueError("a cursor's time has a zone")

@@ -42,3 +42,8 @@ def reading(seconds: float = PAGE_SECONDS) -> Iterator[Cursor]:
                 f"Stopped after {seconds:g} s: too much to look through. Narrow the filter."
             ) from error
         raise
+
+
+def is_storable(text: str) -> bool:
+    """Whether a text column could hold this: PostgreSQL takes neither NUL nor lone surrogates."""
+    return "\0" not in text and not any("\ud800" <= each <= "\udfff" for each in text)

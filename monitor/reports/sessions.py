@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from monitor.reports.messages import Gate, MessageRow
-from monitor.reports.page import LIMIT, Page
+from monitor.reports import message_rows
+from monitor.reports.message_values import Gate, MessageRow
+from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
+from monitor.reports.reading import Cursor, reading
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+CAP = 10_000  # a session's messages are counted exactly up to here
+_STRIP_BEFORE, _STRIP_AFTER = 20, 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +77,98 @@ def page(
     blocked: bool = False,
 ) -> SessionList:
     """Sessions with a backlog or a hold, by backlog times age. blocked: only the held ones."""
-    raise NotImplementedError
+    start, limit = place(cursor, float), bounded(limit)
+    values: dict[str, Any] = {
+        "back": start.back,
+        "sort": start.sort,
+        "id": start.id,
+        "count": limit + 1,
+        "consumer": consumer,
+        "blocked": blocked,
+    }
+    with reading() as open_cursor:
+        open_cursor.execute(SQL["list"], values)
+        rows = [_row(found) for found in open_cursor.fetchall()]
+        open_cursor.execute(SQL["snapshot_at"])
+        (snapshot_at,) = open_cursor.fetchone()
+    found = build(rows, start, limit, key=lambda row: (row.impact, row.id))
+    return SessionList(page=found, snapshot_at=snapshot_at)
 
 
 def detail(session_id: int) -> SessionDetail | None:
     """One session, or None when there is none with this id."""
-    raise NotImplementedError
+    if abs(session_id) > FIRST_ID:
+        return None
+    with reading() as cursor:
+        cursor.execute(SQL["one"], {"session": session_id})
+        known = cursor.fetchone()
+        return None if known is None else _detail(cursor, session_id, known)
+
+
+def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionDetail:
+    cursor.execute(SQL["lane"], {"session": session_id})
+    lane = cursor.fetchone()
+    gate = message_rows.gate(cursor, session_id)
+    dead_message = gate.dead_message if gate else None
+    values: dict[str, Any] = {
+        "session": session_id,
+        "lane": lane[0] if lane else -1,
+        "dead_message": dead_message,
+        "count": CAP + 1,
+    }
+    cursor.execute(SQL["counts"], values)
+    ready, dead, first, dead_version = cursor.fetchone()
+    head = dead_message if dead_message is not None else first
+    strip = _strip(cursor, session_id, head)
+    return SessionDetail(
+        id=session_id,
+        consumer_id=known[0],
+        consumer=known[1],
+        key=known[2],
+        created_at=known[3],
+        ready=ready,
+        dead=dead,
+        head=next((row for row in strip if row.id == head), None),
+        gate=gate,
+        dead_version=dead_version or 0,
+        strip=tuple(strip),
+    )
+
+
+def _strip(cursor: Cursor, session_id: int, head: int | None) -> list[MessageRow]:
+    values: dict[str, Any] = {
+        "session": session_id,
+        "head": FIRST_ID if head is None else head,  # nothing waits: the newest messages
+        "before": _STRIP_BEFORE,
+        "after": _STRIP_AFTER,
+    }
+    cursor.execute(SQL["strip"], values)
+    return message_rows.of(cursor, [row[0] for row in cursor.fetchall()])
+
+
+def _row(values: tuple[Any, ...]) -> SessionRow:
+    held, dead_message, retry_at, solo_until, held_by, held_reason, error = values[7:14]
+    blocker, reason = "", ""
+    if held:
+        blocker, reason = "held", f"{held_by}: {held_reason}" if held_reason else held_by
+    elif dead_message is not None:
+        blocker, reason = "dead head", error
+    elif retry_at is not None:
+        blocker, reason = "retry", error
+    elif solo_until is not None:
+        blocker = "alone"
+    return SessionRow(
+        id=values[0],
+        consumer_id=values[1],
+        consumer=values[2],
+        key=values[3],
+        backlog=values[4],
+        head=values[5],
+        head_at=values[6],
+        blocker=blocker,
+        reason=reason,
+        blocked_since=values[14] if blocker else None,
+        retry_at=retry_at,
+        version=values[15],
+        impact=values[16],
+    )

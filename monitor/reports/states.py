@@ -25,4 +25,10 @@ class Standing:
 
 def of(cursor: Cursor, ids: Sequence[int]) -> dict[int, Standing]:
     """The standing of each of these messages; one index probe per table and message."""
-    raise NotImplementedError
+    if not ids:
+        return {}
+    cursor.execute(SQL["of"], {"ids": list(ids)})
+    return {
+        number: Standing(state=None if state is None else State(state), parked=parked)
+        for number, state, parked in cursor.fetchall()
+    }

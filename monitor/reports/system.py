@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from monitor.reports import consumers, counters
+from monitor.reports.reading import Cursor, reading
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+LIVE_SECONDS = 10  # a worker writes its heartbeat every 2 s
+_COUNTED = 1_000_000  # rows the books count of one table before they give up
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerRow:
-    """One process life. is_live: its heartbeat is at most 10 s old. running: its announced ids."""
+    """One process life. is_live: its heartbeat is at most 10 s old."""
 
     slot: int
     process: str
@@ -17,7 +26,7 @@ class WorkerRow:
     started_at: datetime
     at: datetime
     is_live: bool
-    running: tuple[int, ...]
+    running: tuple[int, ...]  # ids of its latest batch; some may be through already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +65,75 @@ class System:
 
 def read() -> System:
     """The figures of the System page."""
-    raise NotImplementedError
+    with reading() as cursor:
+        cursor.execute(SQL["about"])
+        version, now, unfolded = cursor.fetchone()
+        return System(
+            workers=_workers(cursor),
+            tables=_tables(cursor),
+            books=_books(cursor),
+            snapshot_at=consumers.snapshot_at(cursor),
+            unfolded_deltas=unfolded,
+            database_version=version,
+            now=now,
+        )
 
 
-def live_workers() -> int:
+def live_workers(cursor: Cursor) -> int:
     """How many worker processes have sent a heartbeat within 10 s."""
-    raise NotImplementedError
+    cursor.execute(SQL["live"], {"seconds": LIVE_SECONDS})
+    (found,) = cursor.fetchone()
+    return int(found)
+
+
+def last_heartbeat(cursor: Cursor) -> datetime | None:
+    """When a worker last sent a heartbeat; None: never, or its row is gone."""
+    cursor.execute(SQL["last_heartbeat"])
+    found: datetime | None = cursor.fetchone()[0]
+    return found
+
+
+def dedup_records(cursor: Cursor) -> int | None:
+    """An estimate of the dedup records; None: the table was never analysed."""
+    return next(t.rows_estimate for t in _tables(cursor) if t.name == "comboio_dedup")
+
+
+def _workers(cursor: Cursor) -> tuple[WorkerRow, ...]:
+    cursor.execute(SQL["workers"], {"seconds": LIVE_SECONDS})
+    return tuple(
+        WorkerRow(
+            slot=row[0],
+            process=row[1],
+            host=row[2],
+            pid=row[3],
+            started_at=row[4],
+            at=row[5],
+            is_live=row[6],
+            running=tuple(row[7]),
+        )
+        for row in cursor.fetchall()
+    )
+
+
+def _tables(cursor: Cursor) -> tuple[TableRow, ...]:
+    cursor.execute(SQL["tables"])
+    return tuple(
+        TableRow(name=row[0], total_bytes=row[1], rows_estimate=row[2]) for row in cursor.fetchall()
+    )
+
+
+def _books(cursor: Cursor) -> Books:
+    totals = counters.totals(cursor, ("received", "processed"))
+    accepted = sum(t.value for t in totals if (t.name, t.label) == ("received", "new"))
+    done = sum(t.value for t in totals if t.name == "processed" and t.label in ("done", "skipped"))
+    cursor.execute(SQL["states"], {"count": _COUNTED + 1})
+    ready, dead, discarded = cursor.fetchone()
+    is_whole = max(ready, dead, discarded) <= _COUNTED
+    return Books(
+        accepted=int(accepted),
+        ready=ready,
+        done=int(done),
+        dead=dead,
+        discarded=discarded,
+        balanced=int(accepted) == ready + int(done) + dead + discarded if is_whole else None,
+    )

@@ -1,0 +1,27 @@
+-- name: rows
+-- Every consumer with its snapshot, its dead letters and open mismatches counted up to a cap by
+-- index. locks: nothing. rows: one per consumer.
+SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked, 0), coalesce(s.waiting, 0),
+       coalesce(s.sessions, 0), coalesce(s.held_sessions, 0), s.oldest_at, dead.count, mismatches.count, c.version
+  FROM comboio_consumer c
+  LEFT JOIN comboio_consumer_snapshot s ON s.consumer = c.id
+ CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_dead x WHERE x.consumer = c.id
+                                            ORDER BY x.consumer, x.id LIMIT %(count)s) x) dead
+ CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_mismatch m
+                                            WHERE m.verdict IS NULL AND m.consumer = c.id
+                                            LIMIT %(count)s) m) mismatches
+ ORDER BY c.name;
+
+-- name: detail
+-- One consumer's policy and who holds it. locks: nothing. rows: 0 or 1.
+SELECT source, types, when_dead, policy::text, held, held_at, coalesce(held_by, ''),
+       coalesce(held_reason, ''), held_until, created_at
+  FROM comboio_consumer WHERE id = %(id)s;
+
+-- name: names
+-- Every consumer's name. locks: nothing. rows: one per consumer.
+SELECT id, name FROM comboio_consumer ORDER BY name;
+
+-- name: snapshot_at
+-- When the clock took the snapshot. locks: nothing. rows: 1.
+SELECT max(at) FROM comboio_consumer_snapshot;

@@ -1,0 +1,29 @@
+-- name: top
+-- The messages with most duplicates among the newest kept ones: a bounded sample, because the dedup
+-- records have no index on their count. locks: nothing. rows: at most 10.
+SELECT t.message_id, coalesce(c.name, '?'), coalesce(m.origin, ''), coalesce(m.key, ''), t.consumer,
+       t.count, t.last_at
+  FROM (SELECT message_id, consumer, count(*) AS count, max(at) AS last_at
+          FROM (SELECT d.message_id, d.consumer, d.at FROM comboio_duplicate d
+                 WHERE %(consumer)s::int IS NULL OR d.consumer = %(consumer)s
+                 ORDER BY d.at DESC LIMIT %(sample)s) newest
+         GROUP BY message_id, consumer ORDER BY 3 DESC, 4 DESC, 1 LIMIT 10) t
+  LEFT JOIN comboio_consumer c ON c.id = t.consumer
+  LEFT JOIN LATERAL (SELECT m.origin, m.key FROM comboio_message m WHERE m.id = t.message_id OFFSET 0) m
+         ON true
+ ORDER BY t.count DESC, t.last_at DESC, t.message_id;
+
+-- name: counted
+-- All duplicates of some keys, which their dedup records count. locks: nothing. rows: one per key.
+SELECT d.message_id, d.duplicates
+  FROM unnest(%(consumers)s::smallint[], %(keys)s::uuid[]) AS u (consumer, key)
+  JOIN comboio_dedup d ON d.consumer = u.consumer AND d.key = u.key;
+
+-- name: gaps
+-- How long after the first the newest kept duplicates came, by the place of the gap among the bounds.
+-- locks: nothing. rows: one per place that has any.
+SELECT width_bucket(gap_seconds, %(bounds)s::float8[]), count(*), max(gap_seconds)
+  FROM (SELECT d.gap_seconds FROM comboio_duplicate d
+         WHERE %(consumer)s::int IS NULL OR d.consumer = %(consumer)s
+         ORDER BY d.at DESC LIMIT %(sample)s) newest
+ GROUP BY 1;

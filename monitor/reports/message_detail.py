@@ -1,0 +1,205 @@
+"""Everything about one message: its state, its story in order of time, its neighbours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from monitor.domain import keys
+from monitor.reports import message_rows, payloads
+from monitor.reports.message_values import (
+    Dead,
+    Detail,
+    Done,
+    DuplicateRow,
+    MessageRow,
+    MismatchLink,
+    Moment,
+)
+from monitor.reports.reading import Cursor
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+# The key of a message that was accepted as second: the first key, "~", 12 hex of its fingerprint.
+_ACCEPTED = re.compile(r"^(?P<first>.+)~[0-9a-f]{12}$", re.DOTALL)
+
+
+def read(cursor: Cursor, row: MessageRow) -> Detail:
+    """All that is known of this message but its payload."""
+    session = row.session_id or -row.id
+    content_type, headers, correlation_id, traceparent = _envelope(cursor, row.id)
+    dead = _dead(cursor, row.id)
+    done = _done(cursor, row.id)
+    duplicates = _duplicates(cursor, row.id)
+    mismatches = _mismatches(cursor, row.id)
+    counted = _counted(cursor, row, row.key)
+    before, after = _neighbours(cursor, row)
+    moments = [
+        *_arrivals(row, duplicates, mismatches),
+        *_endings(_events(cursor, row.id), dead, done),
+    ]
+    return Detail(
+        row=row,
+        content_type=content_type,
+        headers=headers,
+        correlation_id=correlation_id,
+        traceparent=traceparent,
+        gate=message_rows.gate(cursor, session),
+        dead=dead,
+        done=done,
+        version=dead.version if dead else 0,
+        duplicates_count=counted[1],
+        mismatches_count=counted[2],
+        duplicates=tuple(duplicates),
+        mismatches=tuple(mismatches),
+        accepted_from=_accepted_from(cursor, row),
+        timeline=tuple(sorted(moments, key=lambda moment: moment.at)),
+        before=tuple(before),
+        after=tuple(after),
+    )
+
+
+def headers_of(text: str | None) -> tuple[tuple[str, str], ...]:
+    """Stored headers as pairs, by name."""
+    found: dict[str, Any] = json.loads(text or "{}")
+    return tuple((name, str(found[name])) for name in sorted(found))
+
+
+def _envelope(cursor: Cursor, message_id: int) -> tuple[str, tuple[tuple[str, str], ...], str, str]:
+    cursor.execute(SQL["envelope"], {"id": message_id})
+    row = cursor.fetchone() or ("", "{}", "", "")
+    return row[0], headers_of(row[1]), row[2], row[3]
+
+
+def _dead(cursor: Cursor, message_id: int) -> Dead | None:
+    cursor.execute(SQL["dead"], {"id": message_id})
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    return Dead(
+        reason=row[0],
+        error_class=row[1],
+        error=row[2],
+        cause=row[3],
+        attempts=row[4],
+        at=row[5],
+        version=row[6],
+        discarded_at=row[7],
+        discarded_by=row[8],
+        note=row[9],
+    )
+
+
+def _done(cursor: Cursor, message_id: int) -> Done | None:
+    cursor.execute(SQL["done"], {"id": message_id})
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    result = "" if row[3] is None else payloads.pretty(row[3])
+    return Done(at=row[0], milliseconds=row[1], attempts=row[2], result=result)
+
+
+def _duplicates(cursor: Cursor, message_id: int) -> list[DuplicateRow]:
+    cursor.execute(SQL["duplicates"], {"id": message_id})
+    return [
+        DuplicateRow(number=row[0], at=row[1], source=row[2], cause=row[3], gap_seconds=row[4])
+        for row in cursor.fetchall()
+    ]
+
+
+def _mismatches(cursor: Cursor, message_id: int) -> list[MismatchLink]:
+    cursor.execute(SQL["mismatches"], {"id": message_id})
+    return [
+        MismatchLink(id=row[0], at=row[1], count=row[2], verdict=row[3], accepted_id=row[4])
+        for row in cursor.fetchall()
+    ]
+
+
+def _counted(cursor: Cursor, row: MessageRow, key: str) -> tuple[int, int, int]:
+    """(first message's id, duplicates, mismatches) of the dedup record; zeros when it expired."""
+    cursor.execute(
+        SQL["dedup"],
+        {"consumer": row.consumer_id, "key": keys.dedup_key(row.origin, key)},
+    )
+    found = cursor.fetchone()
+    return (0, 0, 0) if found is None else (found[0], found[1], found[2])
+
+
+def _accepted_from(cursor: Cursor, row: MessageRow) -> int | None:
+    """The mismatch whose second payload this message is, found through the first one's key."""
+    match = _ACCEPTED.match(row.key)
+    if match is None:
+        return None
+    first = _counted(cursor, row, match["first"])[0]
+    found = [each for each in _mismatches(cursor, first) if each.accepted_id == row.id]
+    return found[0].id if found else None
+
+
+def _neighbours(cursor: Cursor, row: MessageRow) -> tuple[list[MessageRow], list[MessageRow]]:
+    if row.session_id is None:
+        return [], []
+    cursor.execute(SQL["neighbours"], {"session": row.session_id, "id": row.id, "count": 5})
+    ids = sorted(found[0] for found in cursor.fetchall())
+    rows = message_rows.of(cursor, ids)
+    return [each for each in rows if each.id < row.id], [each for each in rows if each.id > row.id]
+
+
+def _events(cursor: Cursor, message_id: int) -> list[Moment]:
+    cursor.execute(SQL["events"], {"id": message_id})
+    return [_event(*row) for row in cursor.fetchall()]
+
+
+def _event(at: datetime, kind: str, actor: str, attempt: int | None, detail: str) -> Moment:
+    values: dict[str, Any] = json.loads(detail, parse_float=str)
+    text = values.get("error") or values.get("reason") or values.get("note") or ""
+    return Moment(at=at, kind=kind, actor=actor, attempt=attempt, text=str(text), detail=values)
+
+
+def _arrivals(
+    row: MessageRow, duplicates: list[DuplicateRow], mismatches: list[MismatchLink]
+) -> Iterator[Moment]:
+    yield _moment(row.received_at, "received", source=row.source)
+    for each in duplicates:
+        yield _moment(
+            each.at,
+            "duplicate",
+            number=each.number,
+            cause=each.cause,
+            source=each.source,
+            gap_seconds=each.gap_seconds,
+        )
+    for link in mismatches:
+        yield _moment(link.at, "mismatch", mismatch=link.id, count=link.count)
+
+
+def _endings(events: list[Moment], dead: Dead | None, done: Done | None) -> Iterator[Moment]:
+    """The events, and the states that no event tells of."""
+    yield from events
+    told = {event.kind for event in events}
+    if dead is not None and "dead" not in told:
+        yield _moment(dead.at, "dead", dead.error, reason=dead.reason, attempts=dead.attempts)
+    if dead is not None and dead.discarded_at is not None and "discard" not in told:
+        yield Moment(
+            at=dead.discarded_at,
+            kind="discarded",
+            actor=dead.discarded_by,
+            attempt=None,
+            text=dead.note,
+            detail={},
+        )
+    if done is not None:
+        yield _moment(
+            done.at,
+            "done",
+            milliseconds=done.milliseconds,
+            attempts=done.attempts,
+            result=done.result,
+        )
+
+
+def _moment(at: datetime, kind: str, text: str = "", **detail: Any) -> Moment:
+    return Moment(at=at, kind=kind, actor="", attempt=None, text=text, detail=detail)

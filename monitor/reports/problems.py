@@ -1,0 +1,200 @@
+"""What is wrong now, worst first, each with the verb that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from monitor.reports import dead_letters, system
+from monitor.reports.consumers import ConsumerRow
+from monitor.reports.reading import Cursor
+from monitor.store import sql
+
+SQL = sql.load(__file__)
+
+_STALE_SECONDS = 30  # the clock takes the snapshot every 5 s while there is a backlog
+_MOST_CAUSES = 10
+
+
+class ProblemKind(StrEnum):
+    """What can be wrong, worst first."""
+
+    NO_WORKERS = "no workers"  # messages wait and no worker lives
+    STALLED = "stalled"  # a backlog, nothing held, and nothing done for 2 minutes
+    HELD_SESSION = "held session"
+    HELD_CONSUMER = "held consumer"
+    DEAD_LETTER = "dead letter"
+    MISMATCH = "mismatch"
+    STALE_FIGURES = "stale figures"  # the clock has not taken the snapshot: figures are old
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong, with the verb that mends it.
+
+    count: how many of its kind (held sessions, dead messages, mismatches). size: messages that
+    wait because of it. subject: the session's key, the cause, the message's key, or "".
+    verb: requeue (target: the dead message), requeue_cause (cause = subject, seen = up_to_version),
+    resume (a session or a consumer), or open (only a page to look at).
+    target_kind: message, session, consumer, cause, mismatch or system. seen: the version to name.
+    """
+
+    kind: ProblemKind
+    consumer_id: int
+    consumer: str
+    subject: str
+    title: str
+    since: datetime | None
+    count: int
+    size: int
+    verb: str
+    target_kind: str
+    target_id: int
+    seen: int
+    session_id: int | None = None
+
+
+def find(
+    cursor: Cursor,
+    rows: Sequence[ConsumerRow],
+    *,
+    now: datetime,
+    workers: int,
+    snapshot_at: datetime | None,
+) -> list[Problem]:
+    """All problems: by kind, then by how many messages wait for each, then by their number."""
+    found = [
+        *_work(cursor, rows, workers),
+        *_held_sessions(cursor),
+        *_held_consumers(cursor, rows),
+        *_dead_letters(cursor, rows),
+        *_mismatches(cursor),
+        *_figures(cursor, now, snapshot_at),
+    ]
+    kinds = list(ProblemKind)
+    return sorted(found, key=lambda each: (kinds.index(each.kind), -each.size, -each.count))
+
+
+def _work(cursor: Cursor, rows: Sequence[ConsumerRow], workers: int) -> Iterator[Problem]:
+    backlog = sum(row.backlog - row.parked for row in rows)
+    if backlog > 0 and workers == 0:
+        # One sentence instead of one per consumer: without workers everything stands still.
+        yield _problem(
+            ProblemKind.NO_WORKERS,
+            since=system.last_heartbeat(cursor),
+            size=backlog,
+            target=("system", 0),
+        )
+        return
+    for row in rows:
+        if row.is_stalled:
+            yield _problem(
+                ProblemKind.STALLED,
+                owner=(row.id, row.name),
+                since=row.oldest_at,
+                size=row.backlog,
+                target=("consumer", row.id),
+            )
+
+
+def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
+    cursor.execute(SQL["held_sessions"])
+    for values in cursor.fetchall():
+        session, key, held, dead_message, version, dead_version = values[2:8]
+        # A hold by a person goes first: the dead head behind it would not run anyway.
+        is_dead_head = dead_message is not None and not held and dead_version is not None
+        yield _problem(
+            ProblemKind.HELD_SESSION,
+            owner=(values[0], values[1]),
+            subject=key,
+            title=values[9] or "",
+            since=values[12],
+            count=values[10],
+            size=int(values[11]),
+            verb="requeue" if is_dead_head else "resume",
+            target=("message", dead_message) if is_dead_head else ("session", session),
+            seen=dead_version if is_dead_head else version,
+            session_id=session,
+        )
+
+
+def _held_consumers(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Problem]:
+    cursor.execute(SQL["held_consumers"])
+    known = {row.id: row for row in rows}
+    for number, held_at, held_by, reason in cursor.fetchall():
+        row = known.get(number)
+        if row is not None:
+            yield _problem(
+                ProblemKind.HELD_CONSUMER,
+                owner=(row.id, row.name),
+                title=f"{held_by}: {reason}" if reason else held_by,
+                since=held_at,
+                size=row.backlog,
+                verb="resume",
+                target=("consumer", row.id),
+                seen=row.version,
+            )
+
+
+def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Problem]:
+    cursor.execute(SQL["causes"], {"count": _MOST_CAUSES})
+    owners = {cause: (number, since) for cause, number, since in cursor.fetchall()}
+    names = {row.id: row.name for row in rows}
+    for group in dead_letters.by_cause(cursor, list(owners)):
+        number, since = owners[group.cause]
+        yield _problem(
+            ProblemKind.DEAD_LETTER,
+            owner=(number, names.get(number, ", ".join(group.consumers))),
+            subject=group.cause,
+            title=group.sample_error,
+            since=since,
+            count=group.count,
+            verb="requeue_cause",
+            target=("cause", group.sample_id),
+            seen=group.max_version,
+        )
+
+
+def _mismatches(cursor: Cursor) -> Iterator[Problem]:
+    cursor.execute(SQL["mismatches"])
+    for number, name, count, since, oldest, key in cursor.fetchall():
+        yield _problem(
+            ProblemKind.MISMATCH,
+            owner=(number, name),
+            subject=key or "",
+            since=since,
+            count=count,
+            target=("mismatch", oldest),
+        )
+
+
+def _figures(cursor: Cursor, now: datetime, snapshot_at: datetime | None) -> Iterator[Problem]:
+    is_old = snapshot_at is None or now - snapshot_at > timedelta(seconds=_STALE_SECONDS)
+    cursor.execute(SQL["anything_ready"])
+    if is_old and cursor.fetchone()[0]:
+        yield _problem(ProblemKind.STALE_FIGURES, since=snapshot_at, target=("system", 0))
+
+
+def _problem(
+    kind: ProblemKind, *, target: tuple[str, int], owner: tuple[int, str] = (0, ""), **more: Any
+) -> Problem:
+    values: dict[str, Any] = {
+        "subject": "",
+        "title": "",
+        "count": 1,
+        "size": 0,
+        "verb": "open",
+        "seen": 0,
+        **more,
+    }
+    return Problem(
+        kind=kind,
+        consumer_id=owner[0],
+        consumer=owner[1],
+        target_kind=target[0],
+        target_id=target[1],
+        **values,
+    )

@@ -1,0 +1,43 @@
+-- name: held_sessions
+-- Held sessions of each consumer with the worst of them: most messages behind it, then longest held.
+-- Up to 10,000 of them are looked at. locks: nothing. rows: one per consumer that has any.
+SELECT DISTINCT ON (h.consumer)
+       h.consumer, coalesce(c.name, '?'), h.session, coalesce(k.key, ''), h.held, h.dead_message,
+       h.version, x.version, x.reason, x.error,
+       count(*) OVER of_consumer, sum(h.backlog) OVER of_consumer, min(h.since) OVER of_consumer
+  FROM (SELECT g.session, g.lane / 256 AS consumer, g.held, g.dead_message, g.version, g.since,
+               coalesce(s.backlog, 0) AS backlog
+          FROM (SELECT * FROM comboio_gate WHERE held OR dead_message IS NOT NULL LIMIT 10000) g
+          LEFT JOIN comboio_session_snapshot s ON s.session = g.session) h
+  LEFT JOIN comboio_consumer c ON c.id = h.consumer
+  LEFT JOIN LATERAL (SELECT k.key FROM comboio_session k WHERE k.id = h.session OFFSET 0) k ON true
+  LEFT JOIN LATERAL (SELECT x.version, x.reason, x.error FROM comboio_dead x
+                      WHERE x.id = h.dead_message OFFSET 0) x ON true
+WINDOW of_consumer AS (PARTITION BY h.consumer)
+ ORDER BY h.consumer, h.backlog DESC, h.since, h.session;
+
+-- name: held_consumers
+-- Consumers that an operator holds. locks: nothing. rows: one per held consumer.
+SELECT id, held_at, coalesce(held_by, ''), coalesce(held_reason, '') FROM comboio_consumer WHERE held;
+
+-- name: causes
+-- The causes whose alerts are open, the latest first. locks: nothing. rows: at most count.
+SELECT a.subject, a.consumer, min(a.first_at) FROM (
+    SELECT subject, consumer, first_at, last_at FROM comboio_alert
+     WHERE state <> 'resolved' AND state = 'open' AND kind = 'dead letter'
+     ORDER BY last_at DESC, id DESC LIMIT %(count)s) a
+ GROUP BY 1, 2;
+
+-- name: mismatches
+-- Open mismatches by consumer, up to 10,000, with the oldest of them. locks: nothing.
+-- rows: one per consumer that has any.
+SELECT m.consumer, coalesce(c.name, '?'), count(*), min(m.first_at), min(m.id),
+       (SELECT f.key FROM comboio_message f WHERE f.id = min(m.message_id))
+  FROM (SELECT consumer, first_at, id, message_id FROM comboio_mismatch WHERE verdict IS NULL
+         ORDER BY last_at DESC, id DESC LIMIT 10000) m
+  LEFT JOIN comboio_consumer c ON c.id = m.consumer
+ GROUP BY m.consumer, c.name;
+
+-- name: anything_ready
+-- Whether anything waits right now, whatever the snapshot says. locks: nothing. rows: 1.
+SELECT EXISTS (SELECT FROM comboio_ready ORDER BY lane, session, id LIMIT 1);

@@ -1,0 +1,68 @@
+-- name: list
+-- Sessions of the snapshot (at most 500 per consumer) and held ones that have no backlog, by
+-- backlog times age at the time of the snapshot, so the order stands still between two snapshots.
+-- Held sessions outside of the snapshot are looked at up to 5,000. locks: nothing. rows: at most count.
+WITH listed AS (
+    SELECT s.session, s.consumer, s.backlog, s.head, s.head_at,
+           s.backlog * greatest(extract(epoch FROM s.at - coalesce(s.head_at, s.at))::float8, 0) AS impact
+      FROM comboio_session_snapshot s
+    UNION ALL
+    SELECT g.session, g.lane / 256, 0, g.dead_message, NULL, 0
+      FROM (SELECT g.session, g.lane, g.dead_message FROM comboio_gate g
+             WHERE (g.held OR g.dead_message IS NOT NULL)
+               AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = g.session)
+             LIMIT 5000) g
+), known AS (
+    SELECT l.*, g.dead_message, g.held, g.held_by, g.held_reason, g.retry_at, g.solo_until, g.error,
+           g.since, g.version
+      FROM listed l LEFT JOIN comboio_gate g ON g.session = l.session
+     WHERE (%(consumer)s::int IS NULL OR l.consumer = %(consumer)s)
+       AND (NOT %(blocked)s OR g.held OR g.dead_message IS NOT NULL)
+), shown AS (
+    (SELECT * FROM known WHERE NOT %(back)s AND (impact, session) < (%(sort)s::float8, %(id)s)
+      ORDER BY impact DESC, session DESC LIMIT %(count)s)
+    UNION ALL
+    (SELECT * FROM known WHERE %(back)s AND (impact, session) > (%(sort)s::float8, %(id)s)
+      ORDER BY impact, session LIMIT %(count)s)
+)
+SELECT k.session, k.consumer, coalesce(c.name, '?'), coalesce(s.key, ''), k.backlog,
+       coalesce(k.dead_message, k.head), k.head_at, coalesce(k.held, false), k.dead_message, k.retry_at,
+       k.solo_until, coalesce(k.held_by, ''), coalesce(k.held_reason, ''), coalesce(k.error, ''), k.since,
+       coalesce(k.version, 0), k.impact
+  FROM shown k
+  LEFT JOIN comboio_consumer c ON c.id = k.consumer
+  LEFT JOIN LATERAL (SELECT s.key FROM comboio_session s WHERE s.id = k.session OFFSET 0) s ON true
+ ORDER BY k.impact DESC, k.session DESC;
+
+-- name: snapshot_at
+-- When the clock took the snapshot of sessions. locks: nothing. rows: 1.
+SELECT max(at) FROM comboio_session_snapshot;
+
+-- name: one
+-- A session by id. A message without session has minus its id and no row. locks: nothing. rows: 0 or 1.
+SELECT s.consumer, coalesce(c.name, '?'), s.key, s.created_at
+  FROM comboio_session s LEFT JOIN comboio_consumer c ON c.id = s.consumer WHERE s.id = %(session)s;
+
+-- name: lane
+-- The lane of a session, from its newest message. locks: nothing. rows: 0 or 1.
+SELECT lane FROM comboio_message WHERE session = %(session)s ORDER BY session, id DESC LIMIT 1;
+
+-- name: counts
+-- What waits and what is dead in a session, each up to the cap, and the first that waits.
+-- locks: nothing. rows: 1.
+SELECT (SELECT count(*) FROM (SELECT FROM comboio_ready r WHERE r.lane = %(lane)s
+                                 AND r.session = %(session)s LIMIT %(count)s) r),
+       (SELECT count(*) FROM (SELECT FROM comboio_dead x WHERE x.session = %(session)s
+                               ORDER BY x.session, x.id LIMIT %(count)s) x),
+       (SELECT r.id FROM comboio_ready r WHERE r.lane = %(lane)s AND r.session = %(session)s
+         ORDER BY r.lane, r.session, r.id LIMIT 1),
+       (SELECT x.version FROM comboio_dead x WHERE x.id = %(dead_message)s::bigint);
+
+-- name: strip
+-- The messages of a session round its head. locks: nothing. rows: at most before + after.
+(SELECT id FROM comboio_message WHERE session = %(session)s AND id < %(head)s
+  ORDER BY session DESC, id DESC LIMIT %(before)s)
+UNION ALL
+(SELECT id FROM comboio_message WHERE session = %(session)s AND id >= %(head)s
+  ORDER BY session, id LIMIT %(after)s)
+ORDER BY 1;
