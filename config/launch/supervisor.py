@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import signal
 import socket
@@ -112,9 +113,7 @@ class Supervisor:
         """Sleep until something happens, at most some seconds, then restart what died."""
         due = [child.restart_at for child in self._children.values() if child.restart_at]
         pause = min([seconds, *(max(0.0, each - time.monotonic()) for each in due)])
-        if self._ear is not None:
-            select.select([self._ear], [], [], pause)
-            self._drain_ear()
+        self._nap(pause)
         if self._signals:
             raise StopRequested
         for child in self._children.values():
@@ -165,20 +164,14 @@ class Supervisor:
         self._signals += 1
 
     def _nap(self, seconds: float) -> None:
+        """Sleep until a signal comes, at most some seconds."""
         if self._ear is None:
-            time.sleep(seconds)
+            time.sleep(min(seconds, 0.05))
             return
         select.select([self._ear], [], [], seconds)
-        self._drain_ear()
-
-    def _drain_ear(self) -> None:
-        if self._ear is None:
-            return
-        try:
+        with contextlib.suppress(BlockingIOError):
             while self._ear.recv(4096):
                 pass
-        except BlockingIOError:
-            return
 
 
 def _spawn(service: Service) -> subprocess.Popen[bytes]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.launch import attach, parts
+from config.launch import attach, parts, prepared
 from config.launch.bootstrap import ROOT
 from config.launch.errors import LaunchError
 from config.launch.folder import DataFolder, Lock
@@ -105,6 +105,10 @@ class _Run:
             _step(" and ".join(sorted(names)), begun)
 
     def _prepare(self) -> str:
+        """Tables, static files, first login; the words that show it, or "" when nothing was new."""
+        is_ours = not os.environ.get("DATABASE_URL")
+        if is_ours and prepared.is_prepared(self.folder, ROOT):
+            return ""
         begun = time.monotonic()
         process = self._child(
             ["-m", "config.launch.prepare"], role="prepare", output=subprocess.PIPE
@@ -114,6 +118,8 @@ class _Run:
         if status != 0:
             raise LaunchError(f"The database could not be prepared.\n{said}")
         _step("Tables, static files, login", begun)
+        if is_ours:
+            prepared.remember(self.folder, ROOT)
         return said
 
     def _keep(self, port: int) -> int:
