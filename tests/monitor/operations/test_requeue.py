@@ -101,7 +101,7 @@ def test_one_that_died_again_since_it_was_seen_is_refused() -> None:
     messages.requeue(BERT, number, seen=seen)
     run("DELETE FROM comboio_ready")
     factories.bury(number, reason="poison", error="ValueError: again")
-    with pytest.raises(RefusedError, match="requeued by bert at .* and is dead again"):
+    with pytest.raises(RefusedError, match=r"requeued by bert at .* and is dead again"):
         messages.requeue(ANNA, number, seen=seen)
 
 
@@ -118,10 +118,7 @@ def test_it_wakes_the_workers_only_when_it_committed() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_its_attempts_start_anew_and_the_history_stays() -> None:
-    starts: list[int] = []
-
-    def fail(_payload: object, message: object) -> None:
-        starts.append(message.attempt)  # type: ignore[attr-defined]
+    def fail(_payload: object, _message: object) -> None:
         raise ConnectionError("not yet")
 
     with consuming(fail):
@@ -129,10 +126,9 @@ def test_its_attempts_start_anew_and_the_history_stays() -> None:
         _drain_until_dead()
         _requeue(one("SELECT id FROM comboio_dead"))
         _drain_until_dead()
-    assert starts == [1, 2, 3, 1, 2, 3]
-    kinds = [row[0] for row in rows("SELECT kind FROM comboio_event ORDER BY id")]
-    assert kinds.count("requeue") == 1
-    assert len(kinds) > kinds.index("requeue") + 1 > 1
+    told = rows("SELECT kind, attempt FROM comboio_event ORDER BY id")
+    assert [attempt for _, attempt in told] == [1, 2, 3, None, 1, 2, 3]
+    assert told[3][0] == "requeue"
 
 
 @pytest.mark.django_db(transaction=True)
