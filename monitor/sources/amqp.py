@@ -132,8 +132,11 @@ class Subscription:
         self._channel = self._open_connection().channel()
         self._channel.basic_qos(0, self._settings.prefetch, False)
         self._channel.basic_consume(
-            self._settings.queue, exclusive=exclusive, callback=self._arrived.append
+            self._settings.queue, exclusive=exclusive, callback=self._on_message
         )
+
+    def _on_message(self, message: Any) -> None:
+        self._arrived.append(message)
 
     def _wait(self, seconds: float) -> bool:
         """Whether a message came; other frames (heartbeats, answers) count as nothing."""
