@@ -288,8 +288,8 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: _Work) -> None:
 
 def _keep_hooks_apart() -> None:
     """One message's on_commit hook that raises must not eat those of the others of its batch."""
-    hooks: Any = connection.run_on_commit  # of Django's own making; a test guards its shape
-    connection.run_on_commit = [(sids, hook, True) for sids, hook, _ in hooks]
+    own: Any = connection  # run_on_commit is an internal name of Django's; a test guards its shape
+    own.run_on_commit = [(sids, hook, True) for sids, hook, _ in own.run_on_commit]
 
 
 def _remember(

@@ -10,6 +10,7 @@ from monitor.engine.drain import drain
 from monitor.engine.life import Life
 
 BOX_SECONDS = 2.0
+LAST_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ def run(life: Life, signals: Signals) -> bool:
     try:
         drain(life, BOX_SECONDS, signals.is_stopping)
         signals.idles()
-        return drain(life, 0.0, signals.is_stopping) > 0
+        return drain(life, LAST_LOOK_SECONDS, signals.is_stopping) > 0
     except Exception as error:
         if not failure.is_infrastructure(error):
             raise
