@@ -26,7 +26,7 @@ WITH listed AS (
       ORDER BY impact, session LIMIT %(count)s)
 )
 SELECT k.session, k.consumer, coalesce(c.name, '?'), coalesce(s.key, ''), k.backlog,
-       coalesce(k.dead_message, k.head), k.head_at, coalesce(k.held, false), k.dead_message, k.retry_at,
+       coalesce(k.dead_message, nullif(k.head, 0)), k.head_at, coalesce(k.held, false), k.dead_message, k.retry_at,
        k.solo_until, coalesce(k.held_by, ''), coalesce(k.held_reason, ''), coalesce(k.error, ''), k.since,
        coalesce(k.version, 0), k.impact
   FROM shown k

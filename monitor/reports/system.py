@@ -12,6 +12,8 @@ from monitor.store import sql
 SQL = sql.load(__file__)
 
 LIVE_SECONDS = 10  # a worker writes its heartbeat every 2 s
+# What makes a message: ingest, or the verdict that accepts a second payload.
+_ACCEPTED = {("received", "new"), ("operator_actions", "accept second")}
 _COUNTED = 1_000_000  # rows the books count of one table before they give up
 
 
@@ -123,8 +125,8 @@ def _tables(cursor: Cursor) -> tuple[TableRow, ...]:
 
 
 def _books(cursor: Cursor) -> Books:
-    totals = counters.totals(cursor, ("received", "processed"))
-    accepted = sum(t.value for t in totals if (t.name, t.label) == ("received", "new"))
+    totals = counters.totals(cursor, ("received", "processed", "operator_actions"))
+    accepted = sum(t.value for t in totals if (t.name, t.label) in _ACCEPTED)
     done = sum(t.value for t in totals if t.name == "processed" and t.label in ("done", "skipped"))
     cursor.execute(SQL["states"], {"count": _COUNTED + 1})
     ready, dead, discarded = cursor.fetchone()

@@ -5,9 +5,10 @@ SELECT current_setting('server_version'), statement_timestamp(),
        (SELECT count(*) FROM (SELECT FROM comboio_rollup_delta LIMIT 100000) d);
 
 -- name: live
--- Processes with a recent heartbeat. locks: nothing. rows: 1.
+-- Workers with a recent heartbeat: the parents, not the children that each of them has.
+-- locks: nothing. rows: 1.
 SELECT count(*) FROM comboio_worker
- WHERE at > statement_timestamp() - make_interval(secs => %(seconds)s);
+ WHERE process = 'worker' AND at > statement_timestamp() - make_interval(secs => %(seconds)s);
 
 -- name: last_heartbeat
 -- The newest heartbeat. locks: nothing. rows: 1.

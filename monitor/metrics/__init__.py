@@ -1,0 +1,1 @@
+"""What Prometheus reads: the same reports as the console, as metrics."""
