@@ -38,6 +38,9 @@ def configuration(*, role: str, level: str) -> dict[str, Any]:
             # Every retry of the pool and each heartbeat of the broker is noise at INFO.
             "psycopg.pool": {"level": "WARNING"},
             "amqp": {"level": "WARNING"},
+            # Two lines for each wake-up, many a second.
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
         },
         "role": role,
     }
