@@ -1,0 +1,72 @@
+"""The cost of a claim does not grow with the backlog: the plans say so, never analysed tables too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from monitor.store import queue
+from tests.rows import run
+
+pytestmark = pytest.mark.django_db
+
+SMALLEST = -(2**63)
+
+
+def _buffers(statement: str, values: dict[str, Any]) -> tuple[int, str]:
+    """Buffers touched by a statement, and its plan as text."""
+    with connection.cursor() as own:
+        own.execute("SELECT 1")
+    cursor = psycopg.Cursor(connection.connection)
+    # The first run marks the index entries of rows that other tests rolled back as dead.
+    cursor.execute(statement, values)
+    cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, values)
+    row = cursor.fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], json.dumps(plan)
+
+
+def _scans(plan: dict[str, Any]) -> list[tuple[str, str]]:
+    """(kind, table) of every scan in a plan."""
+    own = [(plan["Node Type"], plan.get("Relation Name", ""))]
+    return own + [scan for below in plan.get("Plans", ()) for scan in _scans(below)]
+
+
+def _fill(messages: int, sessions: int) -> None:
+    run("INSERT INTO comboio_lane SELECT generate_series(256, 511)")
+    run(
+        "INSERT INTO comboio_ready SELECT 256 + (hashint8(s) & 255), s, n FROM"
+        " (SELECT n, 1000 + n %% %(sessions)s AS s FROM generate_series(1, %(messages)s) n) rows",
+        messages=messages,
+        sessions=sessions,
+    )
+
+
+@pytest.mark.parametrize(("messages", "sessions"), [(0, 1), (20_000, 1), (20_000, 5_000)])
+@pytest.mark.parametrize("analysed", [False, True])
+def test_a_claim_probes_the_index_of_each_lane(
+    messages: int, sessions: int, analysed: bool
+) -> None:
+    _fill(messages, sessions)
+    if analysed:
+        run("ANALYZE comboio_ready, comboio_lane")
+    values = {"first": 256, "end": 512, "count": 16}
+    buffers, plan = _buffers(queue.SQL["claim"], values)
+    assert '"Relation Name": "comboio_ready"' in plan
+    assert ("Seq Scan", "comboio_ready") not in _scans(json.loads(plan))
+    assert buffers < 1_200
+
+
+def test_reading_costs_the_same_beside_a_large_backlog() -> None:
+    _fill(200_000, 20_000)
+    run("ANALYZE comboio_ready, comboio_lane")
+    lanes = list(range(256, 272))
+    values = {"lanes": lanes, "after": [SMALLEST] * 16, "cap": 25}
+    buffers, plan = _buffers(queue.SQL["read"], values)
+    assert "Seq Scan" not in plan
+    assert buffers < 16 * 25 * 4
