@@ -27,7 +27,7 @@ class BusyError(RefusedError):
 
 @contextmanager
 def act(
-    actor: Actor, permission: Permission, *, lock_seconds: float = LOCK_SECONDS
+    actor: Actor, permission: Permission, *, lock_seconds: float | None = None
 ) -> Iterator[psycopg.Cursor[Any]]:
     """A transaction for one verb; it commits when the block ends and rolls back when it raises.
 
@@ -38,7 +38,7 @@ def act(
         with transaction.atomic(durable=True):
             connection.ensure_connection()
             cursor = psycopg.Cursor(connection.connection)
-            lanes.wait_at_most(cursor, lock_seconds)
+            lanes.wait_at_most(cursor, lock_seconds or LOCK_SECONDS)
             yield cursor
     except (OperationalError, psycopg.OperationalError) as error:
         if isinstance(error, _BUSY) or isinstance(error.__cause__, _BUSY):
