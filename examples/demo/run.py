@@ -30,7 +30,7 @@ class Server:
 
     url: str
     secrets: Secrets
-    patience_seconds: float = 120
+    patience_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,15 @@ class Command(BaseCommand):
         parser.add_argument("--report", type=Path, help="write the report (JSON) to this file")
         parser.add_argument("--seed", type=int, default=1, help="decides amounts and faults")
         parser.add_argument(
+            "--folder",
+            type=Path,
+            default=settings.ENVIRONMENT.data / "demo",
+            help="where the list of what will be sent is written",
+        )
+        parser.add_argument(
+            "--patience", type=float, default=120, help="seconds to wait for the workers"
+        )
+        parser.add_argument(
             "--payments", type=int, default=5_000, help="how many payments the fixed set has"
         )
 
@@ -71,7 +80,9 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any], stop: threading.Event) -> None:
         path = _write_plan(options)
         self.stdout.write(f"What will be sent is written to {path}")
-        server = run.Server(url=options["url"], secrets=_secrets())
+        server = run.Server(
+            url=options["url"], secrets=_secrets(), patience_seconds=options["patience"]
+        )
         try:
             report = run.execute(path, server, stop=stop, say=self.stdout.write)
         except (NotAnsweredError, run.NotDrainedError) as error:
@@ -96,7 +107,7 @@ def _write_plan(options: dict[str, Any]) -> Path:
         raise CommandError(
             f"GitHub's payloads are missing; npm ci brings them. ({error})"
         ) from error
-    folder: Path = settings.ENVIRONMENT.data / "demo"
+    folder: Path = options["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{planned.run}.jsonl"
     plan.write(planned, path)
