@@ -1,0 +1,92 @@
+"""C08: the same key with another payload, from its arrival to the verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from monitor.domain.states import Cause, Verdict
+from monitor.operations import mismatches
+from tests.engine import consuming, delivery, drain_all, send
+from tests.monitor.operations.scenes import version
+from tests.people import CLARA
+from tests.rows import one, rows
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIRST, SECOND = {"amount": 1}, {"amount": 2}
+
+
+class _Ledger:
+    """Notes what took effect; the first payload fails when it is poison."""
+
+    def __init__(self, *, is_poison: bool = False) -> None:
+        self.effects: list[tuple[str, Any]] = []
+        self._is_poison = is_poison
+
+    def __call__(self, payload: Any, message: Any) -> None:
+        if self._is_poison and payload == FIRST:
+            raise ValueError("poison")
+        self.effects.append((message.key, payload["amount"]))
+
+
+def _reach(state: str) -> None:
+    while state != "ready" and one("SELECT state FROM comboio_message_state") != state:
+        drain_all()
+
+
+@pytest.mark.parametrize("state", ["ready", "done", "dead"])
+def test_the_first_keeps_payload_and_state_and_the_second_has_no_effect(state: str) -> None:
+    ledger = _Ledger(is_poison=state == "dead")
+    with consuming(ledger.__call__):
+        send(delivery("k", FIRST))
+        _reach(state)
+        ((receipt,),) = send(delivery("k", SECOND))
+        assert (receipt.verdict, receipt.state) == (Verdict.MISMATCH, state)
+        assert one("SELECT state FROM comboio_message_state") == state
+        drain_all()
+    assert rows("SELECT payload FROM comboio_message") == [(b'{"amount":1}',)]
+    assert ledger.effects == ([] if state == "dead" else [("k", 1)])
+
+
+def test_a_thousand_times_is_one_record_that_counts_and_one_alert() -> None:
+    with consuming(_Ledger().__call__):
+        send(delivery("k", FIRST))
+        for _ in range(10):
+            receipts = send(*(delivery("k", SECOND) for _ in range(100)))
+            assert {each[0].verdict for each in receipts} == {Verdict.MISMATCH}
+    assert rows("SELECT count FROM comboio_mismatch") == [(1000,)]
+    assert rows("SELECT kind, state FROM comboio_alert") == [("mismatch", "open")]
+
+
+def test_an_accepted_correction_of_a_dead_message_runs_once_and_is_linked() -> None:
+    ledger = _Ledger(is_poison=True)
+    with consuming(ledger.__call__):
+        send(delivery("k", FIRST, session="s"))
+        _reach("dead")
+        send(delivery("k", SECOND, session="s"))
+        number = one("SELECT id FROM comboio_mismatch")
+        seen = version("comboio_mismatch", number)
+        mismatches.accept_second(CLARA, number, seen=seen, reason="corrected by the sender")
+        drain_all()
+        ((again,),) = send(delivery("k", SECOND, session="s"))
+        drain_all()
+    new = one("SELECT accepted_id FROM comboio_mismatch")
+    assert (again.verdict, again.message_id) == (Verdict.DUPLICATE, new)
+    assert again.cause is Cause.REPEATED
+    assert [amount for _, amount in ledger.effects] == [2]
+    assert rows("SELECT reason FROM comboio_dead") == [("poison",)]
+
+
+def test_after_keep_first_the_same_payload_again_opens_no_new_alert() -> None:
+    with consuming(_Ledger().__call__):
+        send(delivery("k", FIRST))
+        send(delivery("k", SECOND))
+        number = one("SELECT id FROM comboio_mismatch")
+        seen = version("comboio_mismatch", number)
+        mismatches.keep_first(CLARA, number, seen=seen, reason="a typing error")
+        ((again,),) = send(delivery("k", SECOND))
+    assert again.verdict is Verdict.MISMATCH
+    assert rows("SELECT state FROM comboio_alert") == [("resolved",)]
+    assert rows("SELECT count, verdict FROM comboio_mismatch") == [(2, "keep first")]

@@ -1,0 +1,91 @@
+"""System checks say what is wrong and what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.checks import ERROR, WARNING, CheckMessage
+from pytest_django import Settings
+
+from monitor import checks
+from monitor.engine import registry
+from monitor.store import safety
+from tests.engine import consuming
+
+
+def _ignore(_payload: object, _message: object) -> None:
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _no_other_consumers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_consumers", {})
+
+
+def _source(**more: Any) -> dict[str, Any]:
+    return {"kind": "http", "format": "github", "unsigned": True, **more}
+
+
+def _found(settings: Settings, **sources: Any) -> list[CheckMessage]:
+    settings.COMBOIO = {"sources": sources}
+    return checks.check_sources()
+
+
+def test_a_consumer_and_its_source_are_fine(settings: Settings) -> None:
+    with consuming(_ignore, source="shop"):
+        assert _found(settings, shop=_source()) == []
+
+
+def test_a_consumer_without_its_source_is_named_with_what_to_add(
+    settings: Settings,
+) -> None:
+    with consuming(_ignore, name="shop.apply", source="shop"):
+        (message, other) = _found(settings, store=_source())
+    assert message.id == "comboio.W001"
+    assert "shop.apply" in message.msg
+    assert "[sources.shop]" in str(message.hint)
+    assert "Configured: store" in str(message.hint)
+    assert other.id == "comboio.W002"
+
+
+def test_a_source_that_nobody_takes_is_named(settings: Settings) -> None:
+    (message,) = _found(settings, shop=_source())
+    assert message.id == "comboio.W002"
+    assert "“shop”" in message.msg
+
+
+def test_settings_that_cannot_be_read_are_an_error(settings: Settings) -> None:
+    (message,) = _found(settings, shop=_source(formatt="x"))
+    assert message.id == "comboio.E001"
+    assert "formatt" in message.msg
+
+
+def test_a_window_that_outlives_the_keys_is_an_error(settings: Settings) -> None:
+    (message,) = _found(settings, shop=_source(message_ttl_seconds=30 * 24 * 3600))
+    assert message.id == "comboio.E001"
+    assert "dedup_days" in message.msg
+
+
+def test_the_deployment_check_prints_each_window_beside_the_retention(
+    settings: Settings,
+) -> None:
+    settings.COMBOIO = {"sources": {"shop": _source()}}
+    (message,) = checks.check_retention()
+    assert "3.42 days; keys are kept for 14." in message.msg
+
+
+@pytest.mark.django_db
+def test_a_database_that_can_forget_is_an_error_unless_the_environment_admits_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    admitted = checks.check_database(databases=["default"])
+    assert {each.level for each in admitted} == {WARNING}
+    monkeypatch.delenv(safety.UNSAFE_VARIABLE)
+    refused = checks.check_database(databases=["default"])
+    assert {each.level for each in refused} == {ERROR}
+    assert any("Set fsync = on" in each.msg for each in refused)
+
+
+def test_without_a_database_named_none_is_asked() -> None:
+    assert checks.check_database() == []
