@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.http import HttpResponse, JsonResponse
 
@@ -13,7 +13,7 @@ from monitor.sources.refusal import Reason, Refusal
 
 RETRY_AFTER_SECONDS = 5
 
-_ACCEPTED, _OK, _MULTI, _CONFLICT, _MALFORMED = 202, 200, 207, 422, 400
+_ACCEPTED, _OK, _MULTI, _CONFLICT, _MALFORMED, _UNAVAILABLE = 202, 200, 207, 422, 400, 503
 _STATUS = {
     Verdict.NEW: _ACCEPTED,
     Verdict.MISMATCH: _CONFLICT,
@@ -23,10 +23,11 @@ _STATUS = {
 # One delivery for several consumers: the first of these verdicts that any of them gave.
 _DECIDING = tuple(_STATUS)
 
-Results = Mapping[int, Any]
+Results: TypeAlias = Mapping[int, Any]
+Told: TypeAlias = tuple[int, dict[str, Any]]  # status and body
 
 
-def of_delivery(receipts: Sequence[Receipt], results: Results) -> tuple[int, dict[str, Any]]:
+def of_delivery(receipts: Sequence[Receipt], results: Results) -> Told:
     """Status and body for one delivery; results are those of messages that are done, by id."""
     if not receipts:
         return _OK, {"outcome": "ignored"}
@@ -39,7 +40,7 @@ def of_delivery(receipts: Sequence[Receipt], results: Results) -> tuple[int, dic
     return _STATUS[deciding.verdict], body
 
 
-def of_batch(items: Sequence[tuple[int, dict[str, Any]]]) -> JsonResponse:
+def of_batch(items: Sequence[Told]) -> JsonResponse:
     """202 for a batch, 207 when an item was not taken, 400 when none was; items in their order."""
     body = [{"status": status, **told} for status, told in items]
     taken = [status < _MALFORMED for status, _ in items]
@@ -53,17 +54,14 @@ def of_refusal(refusal: Refusal) -> HttpResponse:
         {"outcome": "refused", "reason": refusal.reason, "detail": str(refusal)},
         status=refusal.status,
     )
-    if refusal.status == STATUS_UNAVAILABLE:
+    if refusal.status == _UNAVAILABLE:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     if refusal.reason is Reason.UNAUTHENTICATED:
         response["WWW-Authenticate"] = "Bearer"
     return response
 
 
-STATUS_UNAVAILABLE = 503
-
-
-def refused_item(text: str) -> tuple[int, dict[str, Any]]:
+def refused_item(text: str) -> Told:
     """Status and body of an event of a batch that breaks a rule."""
     return _MALFORMED, {"outcome": "refused", "reason": Reason.MALFORMED, "detail": text}
 

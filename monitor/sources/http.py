@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 import structlog
@@ -29,9 +29,12 @@ from monitor.sources import (
     refusals,
     signatures,
 )
+from monitor.sources.answers import Told
 from monitor.sources.cloudevents import Item
 from monitor.sources.envelope import CONTENT_TYPE_CHARACTERS, Envelope
 from monitor.sources.refusal import Reason, Refusal
+
+Act: TypeAlias = Callable[[HttpRequest, HttpSource], HttpResponse]
 
 log = structlog.get_logger("comboio")
 
@@ -58,45 +61,46 @@ def find(request: HttpRequest, source: str, key: str) -> HttpResponse:
     return _answer(request, source, find_key)
 
 
-def _answer(request: HttpRequest, name: str, act: Any) -> HttpResponse:
+def _answer(request: HttpRequest, name: str, act: Act) -> HttpResponse:
     try:
-        try:
-            return _guarded(request, name, act)
-        except (psycopg.OperationalError, psycopg.InterfaceError, Error) as error:
-            raise _not_durable(name, error) from error
-        except Exception as error:
-            # A fault of ours must not look like one of the sender's, nor lose its message.
-            log.exception("ingest_failed", source=name)
-            raise Refusal(Reason.NOT_DURABLE, "It was not accepted; send it again.") from error
-    except Refusal as refusal:
-        refusals.count(name, refusal)
-        return answers.of_refusal(refusal)
+        return act(request, _source(name))
+    except Exception as error:  # the edge of the product: whatever it is, its sender gets an answer
+        refusal = _refusal(name, error)
+    refusals.count(name, refusal)
+    return answers.of_refusal(refusal)
 
 
-def _guarded(request: HttpRequest, name: str, act: Any) -> HttpResponse:
-    try:
-        source = conf.get().http(name)
-    except ConfigurationError as error:
-        log.error("configuration_wrong", detail=str(error))
-        raise Refusal(Reason.NOT_CONFIGURED, "The settings of this service are wrong.") from error
+def _source(name: str) -> HttpSource:
+    source = conf.get().http(name)
     if source is None:
         raise Refusal(Reason.UNKNOWN_SOURCE, "There is no such source.")
-    try:
-        response: HttpResponse = act(request, source)
-    except RejectedDeliveryError as error:
-        raise Refusal(Reason.MALFORMED, str(error)) from error
-    except (psycopg.DataError, psycopg.IntegrityError) as error:
-        log.exception("delivery_cannot_be_stored", source=name)
-        raise Refusal(Reason.MALFORMED, "The database cannot hold this message.") from error
-    return response
+    return source
 
 
-def _not_durable(name: str, error: Exception) -> Refusal:
-    log.warning("ingest_not_durable", source=name, detail=type(error).__name__)
-    if not connection.in_atomic_block:
-        # psycopg's own cursor hides a broken connection from Django, which would use it again.
-        connection.close()
+def _refusal(name: str, error: Exception) -> Refusal:
+    """An error as the refusal of a request; a fault of ours is never blamed on the sender."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, RejectedDeliveryError):
+        return Refusal(Reason.MALFORMED, str(error))
+    if isinstance(error, ConfigurationError):
+        log.error("configuration_wrong", detail=str(error))
+        return Refusal(Reason.NOT_CONFIGURED, "The settings of this service are wrong.")
+    if isinstance(error, psycopg.DataError | psycopg.IntegrityError):
+        log.error("delivery_cannot_be_stored", source=name, detail=type(error).__name__)
+        return Refusal(Reason.MALFORMED, "The database cannot hold this message.")
+    if isinstance(error, psycopg.Error | Error):
+        log.error("ingest_not_durable", source=name, detail=type(error).__name__)
+        _drop_connection()
+    else:
+        log.error("ingest_failed", source=name, exc_info=error)
     return Refusal(Reason.NOT_DURABLE, "It is not stored for certain; send it again.")
+
+
+def _drop_connection() -> None:
+    # psycopg's own cursor hides a broken connection from Django, which would use it again.
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _deliver(request: HttpRequest, source: HttpSource) -> HttpResponse:
@@ -117,10 +121,8 @@ def _deliver(request: HttpRequest, source: HttpSource) -> HttpResponse:
     return JsonResponse(body, status=status)
 
 
-def _batch_item(source: HttpSource, item: Item, told: Any) -> tuple[int, dict[str, Any]]:
-    answer: tuple[int, dict[str, Any]] = (
-        next(told) if isinstance(item, Delivery) else answers.refused_item(str(item))
-    )
+def _batch_item(source: HttpSource, item: Item, told: Iterator[Told]) -> Told:
+    answer = next(told) if isinstance(item, Delivery) else answers.refused_item(str(item))
     if answer[1]["outcome"] == "refused":
         refusals.count(source.name, Refusal(Reason.MALFORMED, answer[1]["detail"]))
     return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import structlog
 from django.db import Error, connection
 
@@ -23,5 +24,5 @@ def count(source: str, refusal: Refusal) -> None:
     try:
         with connection.cursor() as cursor:
             rollup.add(cursor, [(NO_CONSUMER, "refused", f"{name}:{refusal.reason}", 1.0)])
-    except Error:
+    except (Error, psycopg.Error):
         log.warning("refusal_not_counted", source=name)

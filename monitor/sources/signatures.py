@@ -111,7 +111,10 @@ def _claim(
     if auth.scheme == "github":
         return body, None, _given(headers, "x-hub-signature-256", "sha256=")
     if auth.scheme == "standard-webhooks":
-        key, timestamp = _needed(headers, "webhook-id"), _needed(headers, "webhook-timestamp")
+        key = headers.get("webhook-id", "").strip()
+        if not key:
+            raise Refusal(Reason.NO_KEY, "The header webhook-id is missing or empty.")
+        timestamp = _needed(headers, "webhook-timestamp")
         given = _given(headers, "webhook-signature", "v1,", separator=re.compile(r"\s+"))
         return _bytes(f"{key}.{timestamp}.") + body, timestamp, given
     given = _given(headers, auth.header.lower(), auth.prefix)
