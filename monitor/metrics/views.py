@@ -25,7 +25,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return refusal
     try:
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    except ValueError:  # a version that is none
+    except (TypeError, ValueError):  # a version that is none; the library compares it all the same
         encode, content_type = generate_latest, CONTENT_TYPE_PLAIN_0_0_4
     return HttpResponse(encode(REGISTRY), content_type=content_type)
 
