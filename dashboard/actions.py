@@ -1,0 +1,128 @@
+"""One POST view for each operator verb; what is allowed and what happens: see operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from dashboard import access, forms, picking, render
+from monitor.domain.errors import PermissionRefusedError, RefusedError
+from monitor.operations import Done, alerts, bulk, consumers, messages, mismatches, sessions
+
+
+@access.verb
+def dead_letters_requeue(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Let one dead message run again at its place."""
+    return _answer(
+        request, lambda: messages.requeue(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def dead_letters_requeue_picked(request: HttpRequest) -> HttpResponse:
+    """Requeue the messages that were ticked, each as it was seen; one refusal stops no other."""
+    picked = forms.picked(request)
+    return _answer(request, lambda: picking.requeue(access.actor(request), picked))
+
+
+@access.verb
+def dead_letters_discard(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Decide that a dead message shall not run."""
+    note = forms.reason(request)
+    return _answer(
+        request,
+        lambda: messages.discard(access.actor(request), id, seen=forms.seen(request), note=note),
+    )
+
+
+@access.verb
+def dead_letters_restore(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Put a discarded message back among the dead letters."""
+    return _answer(
+        request, lambda: messages.restore(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def causes_requeue(request: HttpRequest) -> HttpResponse:
+    """Requeue the dead messages of one cause, as far as the page showed them."""
+    cause = request.POST.get("cause", "").replace("\x00", "")
+    return _answer(
+        request,
+        lambda: bulk.requeue_cause(access.actor(request), cause, up_to_version=forms.seen(request)),
+    )
+
+
+@access.verb
+def sessions_hold(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Keep a session from running."""
+    reason = forms.reason(request)
+    return _answer(request, lambda: sessions.hold(access.actor(request), id, reason=reason))
+
+
+@access.verb
+def sessions_resume(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Let a held session run on."""
+    return _answer(
+        request, lambda: sessions.resume(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def consumers_hold(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Keep a consumer from running, for some minutes or until somebody resumes it."""
+    reason, until = forms.reason(request), forms.until(request)
+    return _answer(
+        request, lambda: consumers.hold(access.actor(request), id, reason=reason, until=until)
+    )
+
+
+@access.verb
+def consumers_resume(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Let a held consumer run on."""
+    return _answer(
+        request, lambda: consumers.resume(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def mismatches_keep_first(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Decide that the first payload stands."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: mismatches.keep_first(
+            access.actor(request), id, seen=forms.seen(request), reason=reason
+        ),
+    )
+
+
+@access.verb
+def mismatches_accept_second(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Take the second payload as a new message."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: mismatches.accept_second(
+            access.actor(request), id, seen=forms.seen(request), reason=reason
+        ),
+    )
+
+
+@access.verb
+def alerts_acknowledge(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Say that somebody looks after an alert."""
+    return _answer(
+        request, lambda: alerts.acknowledge(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+def _answer(request: HttpRequest, act: Callable[[], Done]) -> HttpResponse:
+    try:
+        done = act()
+    except PermissionRefusedError as error:
+        return render.refused(request, str(error), status=403)
+    except RefusedError as error:
+        return render.refused(request, str(error), status=409)
+    return render.done(request, done.text)

@@ -1,0 +1,154 @@
+"""The glossary's words in the language of the reader, with the look that goes with each."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from monitor.domain.actor import Permission
+
+# Icons of states whose name is not an icon's name, and looks that several states share.
+STATE_ICONS = {
+    "open": "alerts",
+    "acknowledged": "person",
+    "resolved": "done",
+    "ok": "done",
+    "idle": "ready",
+    "blocked": "held",
+    "degraded": "warn",
+    "dead head": "dead",
+    "retry": "waiting",
+    "alone": "running",
+    "stopped": "dead",
+    "live": "running",
+    "keep first": "done",
+    "accept second": "done",
+    "purged": "gap",
+}
+LOOKS = {
+    "blocked": "held",
+    "dead head": "dead",
+    "retry": "waiting",
+    "alone": "running",
+    "live": "ok",
+    "keep first": "resolved",
+    "accept second": "resolved",
+}
+PROBLEM_ICONS = {
+    "no workers": "system",
+    "stalled": "waiting",
+    "held session": "sessions",
+    "held consumer": "held",
+    "dead letter": "dead",
+    "mismatch": "mismatch",
+    "stale figures": "warn",
+}
+MILD_PROBLEMS = {"mismatch", "held consumer", "stale figures"}
+TONES = {
+    "dead": "stop",
+    "failed": "stop",
+    "crashed": "stop",
+    "done": "go",
+    "mismatch": "caution",
+    "waiting": "caution",
+    "retry": "caution",
+}
+
+
+def state(name: str) -> str:
+    """A state of a message, session, consumer, alert or worker."""
+    known = {
+        "all": _("all"),
+        "ready": _("ready"),
+        "running": _("running"),
+        "waiting": _("waiting"),
+        "done": _("done"),
+        "dead": _("dead"),
+        "discarded": _("discarded"),
+        "parked": _("parked"),
+        "purged": _("purged"),
+        "held": _("held"),
+        "blocked": _("blocked"),
+        "degraded": _("degraded"),
+        "idle": _("idle"),
+        "ok": _("ok"),
+        "open": _("open"),
+        "acknowledged": _("acknowledged"),
+        "resolved": _("resolved"),
+        "dead head": _("dead head"),
+        "retry": _("waits for its retry"),
+        "alone": _("runs alone"),
+        "live": _("live"),
+        "stopped": _("stopped"),
+        "keep first": _("first kept"),
+        "accept second": _("second accepted"),
+    }
+    return known.get(name, name)
+
+
+def reason(name: str) -> str:
+    """Why a message is dead."""
+    known = {
+        "poison": _("poison"),
+        "malformed": _("malformed"),
+        "no handler": _("no handler"),
+        "stale": _("stale"),
+        "wrong session": _("wrong session"),
+        "crashed worker": _("crashed worker"),
+    }
+    return known.get(name, name)
+
+
+def cause(name: str) -> str:
+    """Why a duplicate came."""
+    known = {
+        "redelivered": _("redelivered by the broker"),
+        "concurrent": _("while the first was not done"),
+        "repeated": _("after the first was done"),
+        "operator": _("sent by an operator"),
+    }
+    return known.get(name, name)
+
+
+def alert(kind: str) -> str:
+    """What kind of alert."""
+    known = {
+        "mismatch": _("mismatch"),
+        "dead letter": _("dead letter"),
+        "held session": _("held session"),
+        "effect in doubt": _("effect in doubt"),
+    }
+    return known.get(kind, kind)
+
+
+def moment(kind: str) -> str:
+    """An entry of a time line."""
+    known = {
+        "received": _("Received"),
+        "duplicate": _("Duplicate absorbed"),
+        "mismatch": _("Other payload under its key"),
+        "failed": _("Attempt failed"),
+        "crashed": _("Its worker died"),
+        "dead": _("Set aside as dead"),
+        "done": _("Done"),
+        "discarded": _("Discarded"),
+        "discard": _("Discarded"),
+        "requeue": _("Requeued"),
+        "restore": _("Restored"),
+        "keep first": _("First payload kept"),
+        "accept second": _("Second payload accepted"),
+        "hold": _("Session held"),
+        "resume": _("Session resumed"),
+    }
+    return known.get(kind, kind)
+
+
+def permission(name: str) -> str:
+    """What a permission allows."""
+    known = {
+        Permission.VIEW: _("look"),
+        Permission.REVEAL_PAYLOAD: _("see payloads"),
+        Permission.OPERATE: _("requeue, hold, resume, acknowledge"),
+        Permission.DECIDE: _("discard, restore, decide mismatches"),
+        Permission.ADMINISTER: _("administer"),
+    }
+    return known.get(Permission(name), name)

@@ -1,0 +1,24 @@
+"""Consumers: is each keeping up, and with what policy."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from dashboard import access, render
+from dashboard.consumer_rows import spark, with_sparks
+from monitor.reports import consumers
+
+
+@access.page
+def index(request: HttpRequest) -> HttpResponse:
+    """All consumers, by name."""
+    return render.page(request, "consumers/index", {"consumers": with_sparks(consumers.every())})
+
+
+@access.page
+def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """One consumer: figures, policy, and who holds it."""
+    found = consumers.detail(id)
+    if found is None:
+        raise Http404
+    return render.page(request, "consumers/detail", {"consumer": found, "spark": spark(found.row)})

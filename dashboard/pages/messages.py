@@ -1,0 +1,57 @@
+"""Messages: find one, and everything about one."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+
+from dashboard import access, forms, render, sentences
+from monitor.domain.actor import Permission
+from monitor.domain.states import State
+from monitor.reports import consumers, messages, payloads
+
+_STATES = (State.READY, State.WAITING, State.DONE, State.DEAD, State.DISCARDED)
+
+
+@access.page
+def index(request: HttpRequest) -> HttpResponse:
+    """What a text finds, or the newest messages of a state and consumer."""
+    wanted = forms.MessageFilter.parse(request.GET)
+    values = {"filter": wanted, "states": _STATES, "consumers": consumers.names()}
+    if wanted.text:
+        values["found"] = messages.find(wanted.text)
+    else:
+        values["page"] = messages.page(wanted.cursor, consumer=wanted.consumer, state=wanted.state)
+    return render.page(request, "messages/index", values)
+
+
+@access.page
+def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """One message: time line, payload, headers, duplicates, neighbours."""
+    found = messages.detail(id)
+    if found is None:
+        raise Http404
+    is_revealed = access.may(request, Permission.REVEAL_PAYLOAD)
+    values = {
+        "message": found,
+        "safety": sentences.retry_safety(found),
+        "is_revealed": is_revealed,
+        "payload": payloads.of_message(id) if is_revealed else None,
+    }
+    return render.page(request, "messages/detail", values)
+
+
+@access.page
+def payload(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """The payload byte for byte, as a download: never shown by the browser as what it claims."""
+    if not access.may(request, Permission.REVEAL_PAYLOAD):
+        raise PermissionDenied
+    found = payloads.raw(id)
+    if found is None:
+        raise Http404
+    headers = {
+        "Content-Disposition": f'attachment; filename="message-{id}.bin"',
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store, private",
+    }
+    return HttpResponse(found.payload, content_type="application/octet-stream", headers=headers)

@@ -1,0 +1,62 @@
+"""Whole page or only its live piece, from the same template; and the answer to a verb."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control, patch_vary_headers
+
+from dashboard import access, frame
+
+LAYOUT = "dashboard/layout.html"
+PIECE = "dashboard/piece.html"
+# After a verb every live area reads itself again: what is shown is what the database says.
+REFRESH = json.dumps({"app:tick": {"target": "body"}})
+
+
+def page(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """The page dashboard/<noun>/<name>.html, or its live piece when the live area asks for it."""
+    values = {
+        **frame.context(request, name.partition("/")[0]),
+        "layout": PIECE if wants_piece(request) else LAYOUT,
+        **context,
+    }
+    response = render(request, f"dashboard/{name}.html", values)
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    # Pages hold payloads and keys: neither a proxy nor the back button may keep them.
+    patch_cache_control(response, no_store=True, private=True)
+    return response
+
+
+def wants_piece(request: HttpRequest) -> bool:
+    """Whether the live area of a shown page asks, not a browser that navigates."""
+    return request.headers.get("HX-Target", "").endswith("#live")
+
+
+def done(request: HttpRequest, text: str) -> HttpResponse:
+    """What was done, in words: a toast for htmx, else back to the page that says it."""
+    if request.headers.get("HX-Request"):
+        return _toast(request, text, tone="go", status=200)
+    messages.success(request, text)
+    response = redirect(access.back_to(request))
+    response.status_code = 303
+    return response
+
+
+def refused(request: HttpRequest, text: str, *, status: int) -> HttpResponse:
+    """Why nothing was done, in words; the shown row is read again."""
+    if request.headers.get("HX-Request"):
+        return _toast(request, text, tone="stop", status=status)
+    values = {"text": text, "back": access.back_to(request)}
+    return render(request, "dashboard/shared/refused.html", values, status=status)
+
+
+def _toast(request: HttpRequest, text: str, *, tone: str, status: int) -> HttpResponse:
+    values = {"text": text, "tone": tone}
+    response = render(request, "dashboard/shared/_toast.html", values, status=status)
+    response["HX-Trigger"] = REFRESH
+    return response

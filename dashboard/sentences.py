@@ -1,0 +1,208 @@
+"""What figures mean, in sentences: the verdict, a problem, whether a retry is safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from dashboard import words
+from monitor.domain.states import State
+from monitor.reports.duplicates import Duplicates
+from monitor.reports.messages import Detail
+from monitor.reports.overview import Overview, Problem, ProblemKind
+
+_STOP = {
+    ProblemKind.NO_WORKERS,
+    ProblemKind.STALLED,
+    ProblemKind.HELD_SESSION,
+    ProblemKind.DEAD_LETTER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A sentence under a signal aspect: clear, caution or stop. aside: what else is true."""
+
+    aspect: str
+    text: str
+    aside: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Safety:
+    """Whether a requeue can do harm. tone: go, caution or stop."""
+
+    tone: str
+    text: str
+
+
+def verdict(overview: Overview) -> Verdict:
+    """The first sentence of the console: is anything wrong, and what first."""
+    aside = _aside(overview)
+    if not overview.problems:
+        return Verdict(aspect="clear", text=_clear(overview), aside=aside)
+    total = len(overview.problems) + overview.more
+    first = problem(overview.problems[0])
+    lead = ngettext("%(count)s problem.", "%(count)s problems.", total) % {
+        "count": words.count(total)
+    }
+    is_stop = any(one.kind in _STOP for one in overview.problems)
+    aspect = "stop" if is_stop else "caution"
+    return Verdict(aspect=aspect, text=f"{lead} {first}", aside=aside)
+
+
+def problem(one: Problem) -> str:
+    """One problem as a sentence."""
+    facts = {
+        "consumer": words.visible(one.consumer),
+        "subject": words.visible(one.subject),
+        "size": words.count(one.size),
+        "count": words.count(one.count),
+    }
+    texts = {
+        ProblemKind.NO_WORKERS: _no_workers(one),
+        ProblemKind.STALLED: _("%(consumer)s does not move; %(size)s messages wait."),
+        ProblemKind.HELD_SESSION: _held_session(one),
+        ProblemKind.HELD_CONSUMER: _(
+            "%(consumer)s is held by an operator; %(size)s messages wait."
+        ),
+        ProblemKind.DEAD_LETTER: _dead(one),
+        ProblemKind.MISMATCH: _mismatch(one),
+        ProblemKind.STALE_FIGURES: _("The clock takes no figures: what you see here is old."),
+    }
+    return texts[one.kind] % facts
+
+
+def retry_safety(detail: Detail) -> Safety | None:
+    """What a requeue of this message could do; None when there is nothing to say."""
+    if detail.done is not None:
+        text = _("No effect twice: the message is done, and the inbox refuses a second run.")
+        return Safety(tone="go", text=text)
+    if detail.dead is None:
+        return None
+    if detail.row.state == State.DISCARDED:
+        text = _("It never took effect: every attempt was rolled back before it was discarded.")
+        return Safety(tone="go", text=text)
+    return Safety(
+        tone="go",
+        text=_(
+            "Safe to requeue: no effect is recorded. Every attempt was rolled back as a whole, "
+            "and the message runs at its own place in its session."
+        ),
+    )
+
+
+def duplicates(figures: Duplicates) -> str:
+    """What the chart of duplicates says."""
+    if not figures.received_window:
+        return _("Nothing was received in this time.")
+    peak = max(
+        range(len(figures.minutes)),
+        key=lambda at: sum(one.values[at] for one in figures.series),
+        default=None,
+    )
+    if peak is None or not figures.duplicates_window:
+        return _("%(received)s deliveries, none of them a duplicate.") % {
+            "received": words.count(figures.received_window)
+        }
+    return _(
+        "%(ratio)s of %(received)s deliveries were duplicates; most, %(most)s in one minute, "
+        "at %(at)s."
+    ) % {
+        "ratio": words.percent(figures.ratio_window),
+        "received": words.count(figures.received_window),
+        "most": words.count(sum(one.values[peak] for one in figures.series)),
+        "at": timezone.localtime(figures.minutes[peak]).strftime("%H:%M"),
+    }
+
+
+def gaps(figures: Duplicates) -> str:
+    """Whether keys are kept long enough for the duplicates that come."""
+    if figures.longest_gap_seconds is None:
+        return _("No duplicate yet, so no gap to measure.")
+    share = figures.longest_gap_seconds / figures.retention_seconds
+    facts = {
+        "sampled": words.count(figures.gaps_sampled),
+        "longest": words.duration(figures.longest_gap_seconds),
+        "kept": words.duration(figures.retention_seconds),
+        "share": words.percent(share),
+    }
+    if share > 0.5:  # noqa: PLR2004 - half of the retention is where one should act
+        return (
+            _(
+                "Of the newest %(sampled)s duplicates the latest came %(longest)s after its first: "
+                "%(share)s of the %(kept)s that keys are kept. Keep them longer."
+            )
+            % facts
+        )
+    return (
+        _(
+            "Of the newest %(sampled)s duplicates the latest came %(longest)s after its first; "
+            "keys are kept %(kept)s, so none can slip through."
+        )
+        % facts
+    )
+
+
+def _clear(overview: Overview) -> str:
+    active = sum(1 for row in overview.consumers if row.active)
+    if not active:
+        return _("Nothing runs yet: no consumer is declared.")
+    facts = {"count": words.count(active), "rate": words.rate(overview.totals.done_per_second)}
+    return (
+        ngettext(
+            "All clear. %(count)s consumer keeps up; %(rate)s messages a second are done.",
+            "All clear. %(count)s consumers keep up; %(rate)s messages a second are done.",
+            active,
+        )
+        % facts
+    )
+
+
+def _aside(overview: Overview) -> str:
+    totals = overview.totals
+    return _(
+        "%(in)s in and %(done)s done a second, %(backlog)s waiting, %(parked)s of them parked; "
+        "%(duplicates)s duplicates."
+    ) % {
+        "in": words.rate(totals.received_per_second),
+        "done": words.rate(totals.done_per_second),
+        "backlog": words.count(totals.backlog),
+        "parked": words.count(totals.parked),
+        "duplicates": words.percent(totals.duplicate_ratio),
+    }
+
+
+def _no_workers(one: Problem) -> str:
+    return ngettext(
+        "No worker runs, and %(size)s message waits.",
+        "No worker runs, and %(size)s messages wait.",
+        one.size,
+    )
+
+
+def _held_session(one: Problem) -> str:
+    if one.count > 1:
+        return _("%(count)s sessions of %(consumer)s are held; %(size)s messages wait in them.")
+    if one.verb == "resume":
+        return _("Session %(subject)s of %(consumer)s is held by an operator; %(size)s wait in it.")
+    return _("Session %(subject)s of %(consumer)s is held by its dead head; %(size)s wait behind.")
+
+
+def _dead(one: Problem) -> str:
+    return ngettext(
+        "%(count)s message of %(consumer)s is dead: it needs a decision.",
+        "%(count)s messages of %(consumer)s are dead of one cause.",
+        one.count,
+    )
+
+
+def _mismatch(one: Problem) -> str:
+    return ngettext(
+        "%(count)s delivery for %(consumer)s has a known key but another payload.",
+        "%(count)s deliveries for %(consumer)s have a known key but another payload.",
+        one.count,
+    )

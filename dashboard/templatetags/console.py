@@ -1,0 +1,221 @@
+"""Filters and tags of the console's templates: ages, counts, states, icons and verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from dashboard import forms, labels
+from dashboard import words as words_module
+from dashboard.frame import KEYS, Station
+from monitor.domain.actor import Permission
+from monitor.reports.messages import MessageRow, Moment
+from monitor.reports.overview import Problem
+
+register = template.Library()
+
+register.filter("visible", words_module.visible)
+register.filter("count", words_module.count)
+register.filter("capped", words_module.count)
+register.filter("bytes", words_module.size)
+register.filter("duration", words_module.duration)
+register.filter("milliseconds", words_module.milliseconds)
+register.filter("rate", words_module.rate)
+register.filter("percent", words_module.percent)
+register.filter("state_word", lambda name: labels.state(str(name)))
+register.filter("dead_word", labels.reason)
+register.filter("cause_word", labels.cause)
+register.filter("alert_word", labels.alert)
+register.filter("moment_word", labels.moment)
+register.filter("permission_word", labels.permission)
+
+
+@register.filter
+def plain(value: object) -> str:
+    """A number for attributes and addresses, in digits whatever the language."""
+    return str(value)
+
+
+@register.filter(name="words")
+def split_words(text: str) -> list[str]:
+    """The words of a text as a list, for a loop."""
+    return text.split()
+
+
+@register.filter(name="sorted")
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """The values in their order."""
+    return sorted(values)
+
+
+@register.filter
+def when(at: datetime | None) -> str:
+    """A moment in the viewer's zone, with its offset: "2026-07-01 02:07:41 +00:00"."""
+    if at is None:
+        return "—"
+    local = timezone.localtime(at)
+    offset = local.strftime("%z")
+    return f"{local:%Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:]}"
+
+
+@register.simple_tag
+def age(at: datetime | None) -> str | SafeString:
+    """How long ago, counting on in the browser; the exact moment stands in the tooltip."""
+    if at is None:
+        return "—"
+    seconds = (timezone.now() - at).total_seconds()
+    return format_html(
+        '<time datetime="{}" title="{}" data-age>{}</time>',
+        at.isoformat(),
+        when(at),
+        words_module.duration(seconds),
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None) -> str | SafeString:
+    """The exact moment as a time element, with its date only when it is not today."""
+    if at is None:
+        return "—"
+    local, today = timezone.localtime(at), timezone.localtime()
+    text = f"{local:%H:%M:%S}" if local.date() == today.date() else f"{local:%Y-%m-%d %H:%M:%S}"
+    offset = (
+        "UTC" if not local.utcoffset() else f"{local.strftime('%z')[:3]}:{local.strftime('%z')[3:]}"
+    )
+    return format_html(
+        '<time datetime="{}" title="{}">{} {}</time>', at.isoformat(), when(at), text, offset
+    )
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A picture of the sprite; decoration only, so a word always stands beside it."""
+    return format_html(
+        '<svg class="icon" viewBox="0 0 {0} {0}" aria-hidden="true"><use href="{1}#{2}"/></svg>',
+        24 if name == "mark" else 16,
+        static("dashboard/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def style(name: str) -> str:
+    """The address of a stylesheet."""
+    return static(f"dashboard/{name}.css")
+
+
+@register.simple_tag
+def badge(state: object, parked: bool = False) -> SafeString:
+    """A state as word, shape and colour."""
+    name = _standing(state, parked=parked)
+    return format_html(
+        '<span class="badge" data-state="{}">{}<span class="word">{}</span></span>',
+        labels.LOOKS.get(name, name),
+        icon(labels.STATE_ICONS.get(name, name)),
+        labels.state(name),
+    )
+
+
+@register.simple_tag
+def car_icon(row: MessageRow) -> SafeString:
+    """The picture of a message's state in a train."""
+    name = _standing(row.state, parked=row.parked)
+    return icon(labels.STATE_ICONS.get(name, name))
+
+
+@register.simple_tag
+def car_word(row: MessageRow) -> str:
+    """The word of a message's state in a train."""
+    return labels.state(_standing(row.state, parked=row.parked))
+
+
+@register.filter
+def moment_tone(one: Moment) -> str:
+    """How an entry of a time line looks: an act of a person, good or bad."""
+    return "human" if one.actor else labels.TONES.get(one.kind, "")
+
+
+@register.filter
+def aspect(kind: str) -> str:
+    """The signal of a kind of problem."""
+    return "caution" if kind in labels.MILD_PROBLEMS else "stop"
+
+
+@register.filter
+def problem_icon(kind: str) -> str:
+    """The picture of a kind of problem."""
+    return labels.PROBLEM_ICONS.get(str(kind), "warn")
+
+
+@register.simple_tag
+def problem_url(problem: Problem) -> str:
+    """The page where a problem can be looked at."""
+    if problem.session_id is not None:
+        return reverse("dashboard:sessions_detail", args=[problem.session_id])
+    if problem.target_kind == "cause":
+        return f"{reverse('dashboard:dead_letters')}{forms.link(cause=problem.subject)}"
+    nouns = {"message": "messages", "consumer": "consumers", "mismatch": "mismatches"}
+    noun = nouns.get(problem.target_kind)
+    if noun is None:
+        return reverse("dashboard:system")
+    return reverse(f"dashboard:{noun}_detail", args=[problem.target_id])
+
+
+@register.simple_tag
+def station_url(station: Station) -> str:
+    """The address of a page of the rail."""
+    return reverse(f"dashboard:{station.noun}")
+
+
+@register.filter
+def key_of(noun: str) -> str:
+    """The key that goes to a page after g."""
+    return KEYS.get(noun, "")
+
+
+@register.inclusion_tag("dashboard/shared/_verb.html", takes_context=True)
+def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, Any]:
+    """A button that uses a verb: what it says is what it will touch.
+
+    Options: id, seen, needs (operate), icon, kind, size, ask (required or optional reason), note,
+    minutes, cause, hot (the key r goes to it), place (tells two buttons of one verb apart).
+    """
+    needs = Permission(options.get("needs", "operate"))
+    number = options.get("id")
+    url = reverse(f"dashboard:{name}", args=[] if number is None else [number])
+    why = _("This needs the permission “%(name)s”; ask an administrator.") % {"name": needs.value}
+    return {
+        "request": context["request"],
+        "csrf_token": context.get("csrf_token"),
+        "url": url,
+        "label": label,
+        "allowed": needs in context["actor"].permissions,
+        "why": why,
+        "key": f"{name}-{number if number is not None else options.get('place', '')}"
+        + (f"-{options['place']}" if number is not None and "place" in options else ""),
+        "seen": options.get("seen", 0),
+        "kind": options.get("kind", ""),
+        "size": options.get("size", ""),
+        "ask": options.get("ask", ""),
+        "note": options.get("note", ""),
+        "minutes": options.get("minutes", False),
+        "cause": options.get("cause", ""),
+        "hot": options.get("hot", False),
+        "icon_name": options.get("icon", ""),
+    }
+
+
+def _standing(state: object, *, parked: bool) -> str:
+    if parked:
+        return "parked"
+    return str(state) if state else "purged"

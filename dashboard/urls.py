@@ -1,0 +1,74 @@
+"""Every address of the console: its table of contents."""
+
+from __future__ import annotations
+
+from django.urls import path, register_converter
+
+from dashboard import actions
+from dashboard.converters import ConsumerId, RowId
+from dashboard.pages import (
+    alerts,
+    audit,
+    consumers,
+    dead_letters,
+    duplicates,
+    messages,
+    mismatches,
+    overview,
+    sessions,
+    system,
+)
+
+register_converter(RowId, "row")
+register_converter(ConsumerId, "consumer")
+
+app_name = "dashboard"
+urlpatterns = [
+    path("", overview.index, name="overview"),
+    path("alerts/", alerts.index, name="alerts"),
+    path("alerts/<row:id>/", alerts.detail, name="alerts_detail"),
+    path("alerts/<row:id>/acknowledge/", actions.alerts_acknowledge, name="alerts_acknowledge"),
+    path("dead-letters/", dead_letters.index, name="dead_letters"),
+    path("dead-letters/<row:id>/", dead_letters.detail, name="dead_letters_detail"),
+    path(
+        "dead-letters/<row:id>/requeue/", actions.dead_letters_requeue, name="dead_letters_requeue"
+    ),
+    path(
+        "dead-letters/<row:id>/discard/", actions.dead_letters_discard, name="dead_letters_discard"
+    ),
+    path(
+        "dead-letters/<row:id>/restore/", actions.dead_letters_restore, name="dead_letters_restore"
+    ),
+    path(
+        "dead-letters/requeue/",
+        actions.dead_letters_requeue_picked,
+        name="dead_letters_requeue_picked",
+    ),
+    path("dead-letters/cause/requeue/", actions.causes_requeue, name="causes_requeue"),
+    path("mismatches/", mismatches.index, name="mismatches"),
+    path("mismatches/<row:id>/", mismatches.detail, name="mismatches_detail"),
+    path(
+        "mismatches/<row:id>/keep-first/",
+        actions.mismatches_keep_first,
+        name="mismatches_keep_first",
+    ),
+    path(
+        "mismatches/<row:id>/accept-second/",
+        actions.mismatches_accept_second,
+        name="mismatches_accept_second",
+    ),
+    path("sessions/", sessions.index, name="sessions"),
+    path("sessions/<row:id>/", sessions.detail, name="sessions_detail"),
+    path("sessions/<row:id>/hold/", actions.sessions_hold, name="sessions_hold"),
+    path("sessions/<row:id>/resume/", actions.sessions_resume, name="sessions_resume"),
+    path("messages/", messages.index, name="messages"),
+    path("messages/<row:id>/", messages.detail, name="messages_detail"),
+    path("messages/<row:id>/payload/", messages.payload, name="messages_payload"),
+    path("duplicates/", duplicates.index, name="duplicates"),
+    path("consumers/", consumers.index, name="consumers"),
+    path("consumers/<consumer:id>/", consumers.detail, name="consumers_detail"),
+    path("consumers/<consumer:id>/hold/", actions.consumers_hold, name="consumers_hold"),
+    path("consumers/<consumer:id>/resume/", actions.consumers_resume, name="consumers_resume"),
+    path("audit/", audit.index, name="audit"),
+    path("system/", system.index, name="system"),
+]
