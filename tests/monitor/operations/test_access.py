@@ -33,6 +33,10 @@ def test_each_group_has_what_the_one_before_it_has_and_more() -> None:
     assert "decide" not in ladder[1]
 
 
+def test_migrate_makes_the_groups() -> None:
+    assert set(Group.objects.values_list("name", flat=True)) >= set(GROUPS)
+
+
 def test_making_them_again_changes_nothing_that_an_administrator_changed() -> None:
     Group.objects.all().delete()
     own = Group.objects.create(name="admin")
