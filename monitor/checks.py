@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,18 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from monitor import conf
 from monitor.domain.errors import ConfigurationError
-from monitor.domain.source import DAY_SECONDS
+from monitor.domain.source import DAY_SECONDS, HttpSource
 from monitor.engine import registry
+from monitor.sources import signatures
 from monitor.store import safety
 
 TAG = "comboio"
+FORMS = {
+    "standard-webhooks": "“whsec_” and 24 to 64 random bytes in base64",
+    "bearer": "at least 32 random characters",
+    "github": "at least 32 random characters",
+    "hmac": "at least 32 random characters",
+}
 
 
 @register(TAG)
@@ -47,6 +55,50 @@ def check_sources(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> l
         for name in sorted(set(sources) - taken)
     ]
     return messages
+
+
+@register(TAG)
+def check_entrances(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Sources whose environment lacks a secret or an address, so that nothing can come in."""
+    try:
+        sources = conf.get().sources.values()
+    except ConfigurationError:
+        return []  # told by check_sources
+    return [
+        message
+        for source in sources
+        for message in (
+            _without_secret(source)
+            if isinstance(source, HttpSource)
+            else _without_address(source.name, source.url_env)
+        )
+    ]
+
+
+def _without_address(name: str, variable: str) -> list[CheckMessage]:
+    if os.environ.get(variable):
+        return []
+    return [
+        Warning(
+            f"Source “{name}”: {variable} is not set, so its queue is not read.",
+            hint="Set it in the environment: amqp://user:password@host/vhost.",
+            id="comboio.W004",
+        )
+    ]
+
+
+def _without_secret(source: HttpSource) -> list[CheckMessage]:
+    missing = signatures.missing_secrets(source)
+    if not missing or source.auth is None:
+        return []
+    refuses = "it answers 503 to everyone" if len(missing) == len(source.auth.secrets) else "unused"
+    return [
+        Warning(
+            f"Source “{source.name}”: {', '.join(missing)} holds no usable secret; {refuses}.",
+            hint=f"Set it in the environment: {FORMS[source.auth.scheme]}.",
+            id="comboio.W003",
+        )
+    ]
 
 
 @register(TAG, deploy=True)

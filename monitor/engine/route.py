@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
-
-import jmespath
 
 from monitor.domain import fingerprint, keys
 from monitor.domain.consumer import NO_CONSUMER, Consumer
-from monitor.domain.errors import RejectedDeliveryError
 from monitor.domain.message import Delivery
+from monitor.domain.places import Found, Place, text_at
 from monitor.domain.states import DeadReason
 from monitor.engine import registry
 from monitor.store.inbox import Row
@@ -68,18 +65,11 @@ def _unrouted(delivery: Delivery, reason: DeadReason, text: str) -> tuple[str, R
 def _session(delivery: Delivery, consumer: Consumer) -> str:
     if consumer.session is None:
         return delivery.session
-    found = _compiled(consumer.session).search(fingerprint.parse_json(delivery.payload))
-    if found is None:
-        return ""
-    if isinstance(found, bool) or not isinstance(found, str | int):
-        raise RejectedDeliveryError(
-            f"The session of the consumer {consumer.name} ({consumer.session}) "
-            "is neither text nor a whole number."
-        )
-    keys.check_session(str(found))
-    return str(found)
+    # The same rules as for a source's session: text or a whole number, a path that fits.
+    body = fingerprint.parse_json(delivery.payload)
+    session = text_at(_place(consumer.session), Found(body=body))
+    keys.check_session(session)
+    return session
 
 
-@lru_cache(maxsize=256)
-def _compiled(expression: str) -> Any:
-    return jmespath.compile(expression)
+_place = lru_cache(maxsize=256)(Place.parse)

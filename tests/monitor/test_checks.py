@@ -89,3 +89,30 @@ def test_a_database_that_can_forget_is_an_error_unless_the_environment_admits_it
 
 def test_without_a_database_named_none_is_asked() -> None:
     assert checks.check_database() == []
+
+
+def test_a_source_whose_secret_is_not_set_is_named_with_its_variable(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = [{"env": "SHOP_NEW"}, {"env": "SHOP_OLD"}]
+    auth = {"scheme": "standard-webhooks", "secrets": secrets}
+    settings.COMBOIO = {"sources": {"shop": {"kind": "http", "format": "json", "auth": auth}}}
+    (message,) = checks.check_entrances()
+    assert message.id == "comboio.W003"
+    assert "SHOP_NEW, SHOP_OLD" in message.msg
+    assert "503" in message.msg
+    monkeypatch.setenv("SHOP_NEW", "whsec_c2VjcmV0")
+    monkeypatch.setenv("SHOP_OLD", "no base64!")
+    (message,) = checks.check_entrances()
+    assert "SHOP_OLD holds no usable secret; unused" in message.msg
+
+
+def test_a_queue_without_its_address_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = {"kind": "amqp", "url_env": "SHOP_URL", "queue": "q"}
+    settings.COMBOIO = {"sources": {"shop": queue}}
+    (message,) = checks.check_entrances()
+    assert message.id == "comboio.W004"
+    monkeypatch.setenv("SHOP_URL", "amqp://x")
+    assert checks.check_entrances() == []

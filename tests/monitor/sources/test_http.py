@@ -130,6 +130,19 @@ def test_gzip_is_read_and_a_bomb_is_stopped_at_the_limit() -> None:
         assert post("shop", b'{"id":"k"}').status == 200
 
 
+@pytest.mark.parametrize("body", [b'{"id":"k"}', b'{"id":"k","to":[1]}', b'{"id":"k","to":true}'])
+def test_a_session_that_a_consumer_cannot_find_is_the_senders_fault(body: bytes) -> None:
+    path = "join('#', [to])"
+    with (
+        configured(shop=PLAIN),
+        consuming(lambda payload, message: None, name="shop.odd", source="shop", session=path),
+    ):
+        answer = post("shop", body)
+        assert post("shop", b'{"id":"k","to":"a"}').status == 202
+    assert (answer.status, answer.body["reason"]) == (400, "malformed")
+    assert entrance.stored() == 1
+
+
 def test_an_unknown_source_is_counted_without_its_name() -> None:
     with configured(shop=PLAIN):
         assert post("x" * 50, b"{}").status == 404
