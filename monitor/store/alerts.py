@@ -79,7 +79,10 @@ def resolve_dead_letters(cursor: Cursor, causes: Iterable[tuple[int, str]]) -> i
     if not ids:
         return 0
     cursor.execute(SQL["resolve_dead_letters"], {"ids": ids})
-    return int(cursor.rowcount)
+    closed = int(cursor.rowcount)
+    if closed < len(ids):
+        cursor.execute(SQL["retarget_dead_letters"], {"ids": ids})
+    return closed
 
 
 def resolve_mismatch(cursor: Cursor, consumer: int, message_id: int) -> int:
@@ -91,8 +94,12 @@ def resolve_mismatch(cursor: Cursor, consumer: int, message_id: int) -> int:
     row = cursor.fetchone()
     if row is None:
         return 0
-    cursor.execute(SQL["resolve_decided"], {"id": row[0], "message_id": message_id})
-    return int(cursor.rowcount)
+    values = {"id": row[0], "message_id": message_id}
+    cursor.execute(SQL["resolve_decided"], values)
+    closed = int(cursor.rowcount)
+    if not closed:
+        cursor.execute(SQL["retarget_mismatch"], values)
+    return closed
 
 
 def resolve_sessions(cursor: Cursor, sessions: Iterable[int]) -> int:

@@ -42,6 +42,17 @@ UPDATE comboio_alert AS alert
    AND NOT EXISTS (SELECT FROM comboio_dead
                     WHERE cause = alert.subject AND consumer = alert.consumer);
 
+-- name: retarget_dead_letters
+-- An alert that stays points to a message that is still dead. rows: alerts that pointed elsewhere
+UPDATE comboio_alert AS alert SET target = dead.id
+  FROM unnest(%(ids)s::bigint[]) AS locked (id)
+  JOIN comboio_alert AS known ON known.id = locked.id
+ CROSS JOIN LATERAL (SELECT id FROM comboio_dead
+                      WHERE cause = known.subject AND consumer = known.consumer
+                      ORDER BY id DESC LIMIT 1) AS dead
+ WHERE alert.id = locked.id AND alert.state <> 'resolved'
+   AND NOT EXISTS (SELECT FROM comboio_dead WHERE id = alert.target);
+
 -- name: lock_one
 -- The live alert of a cause, waiting for whoever is raising it. locks: that alert. rows: 0 or 1
 SELECT id FROM comboio_alert
@@ -57,6 +68,13 @@ UPDATE comboio_alert AS alert
    AND NOT EXISTS (SELECT FROM comboio_mismatch
                     WHERE message_id = %(message_id)s AND consumer = alert.consumer
                       AND verdict IS NULL);
+
+-- name: retarget_mismatch
+-- An alert that stays points to a payload that still waits for its verdict. rows: 0 or 1
+UPDATE comboio_alert AS alert SET target = open.id
+  FROM (SELECT id FROM comboio_mismatch WHERE message_id = %(message_id)s AND verdict IS NULL
+         ORDER BY id DESC LIMIT 1) AS open
+ WHERE alert.id = %(id)s AND alert.state <> 'resolved';
 
 -- name: resolve_sessions
 -- Sessions that nothing holds any more; their lanes are locked, so nobody raises these now.

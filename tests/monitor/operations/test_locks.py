@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from django.db import connection
 
+from monitor.domain.actor import Permission
 from monitor.domain.errors import RefusedError
 from monitor.domain.states import AlertKind
 from monitor.operations import messages, mismatches, transaction
@@ -117,3 +118,19 @@ def test_a_mismatch_that_comes_in_at_the_moment_of_a_verdict_keeps_its_alert() -
         alerts.raise_many(receiver.cursor(), [other])
         _beside(receiver, lambda: mismatches.keep_first(CLARA, number, seen=seen, reason=""))
     assert rows("SELECT state FROM comboio_alert") == [("open",)]
+
+
+def test_a_statement_that_takes_too_long_is_told_as_busy() -> None:
+    with (
+        pytest.raises(RefusedError, match="busy right now"),
+        transaction.act(CLARA, Permission.OPERATE) as cursor,
+    ):
+        cursor.execute("SET LOCAL statement_timeout = '20ms'; SELECT pg_sleep(10)")
+
+
+def test_an_error_that_is_no_lock_comes_out_as_it_is() -> None:
+    with (
+        pytest.raises(psycopg.errors.DivisionByZero),
+        transaction.act(CLARA, Permission.OPERATE) as cursor,
+    ):
+        cursor.execute("SELECT 1 / 0")

@@ -90,9 +90,9 @@ def test_both_timelines_tell_of_each_other() -> None:
 def test_the_alert_stays_until_every_payload_of_the_key_has_its_verdict() -> None:
     first = factories.message(factories.consumer(), state="done")
     second, third = (factories.mismatch(first, payload={"n": n}) for n in (2, 3))
-    _keep(second)
-    assert rows("SELECT state FROM comboio_alert") == [("open",)]
-    _accept(third)
+    _keep(third)
+    assert rows("SELECT state, target FROM comboio_alert") == [("open", second)]
+    _accept(second)
     assert rows("SELECT state FROM comboio_alert") == [("resolved",)]
 
 

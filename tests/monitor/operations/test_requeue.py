@@ -39,11 +39,11 @@ def test_a_session_that_it_held_is_open_and_its_alerts_are_closed() -> None:
 
 
 @pytest.mark.django_db
-def test_the_alert_stays_while_another_message_is_dead_of_the_same_cause() -> None:
+def test_the_alert_stays_and_points_to_another_that_is_still_dead_of_its_cause() -> None:
     owner = factories.consumer()
-    first, _ = [factories.message(owner, state="dead", session=s) for s in ("a", "b")]
-    _requeue(first)
-    assert rows("SELECT state FROM comboio_alert") == [("open",)]
+    first, second = [factories.message(owner, state="dead", session=s) for s in ("a", "b")]
+    _requeue(second)
+    assert rows("SELECT state, target FROM comboio_alert") == [("open", first)]
 
 
 @pytest.mark.django_db
