@@ -106,18 +106,17 @@ def _time_limit(consumer: Consumer) -> Iterator[None]:
         yield
         return
 
-    def stop(_signal: int, _frame: object) -> None:
-        raise HandlerTimeoutError(
-            f"{consumer.name} ran longer than its timeout_seconds={consumer.timeout_seconds:g}."
-        )
-
-    previous = signal.signal(signal.SIGALRM, stop)
+    if signal.getsignal(signal.SIGALRM) is not _time_is_up:
+        signal.signal(signal.SIGALRM, _time_is_up)
     signal.setitimer(signal.ITIMER_REAL, consumer.timeout_seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+
+
+def _time_is_up(_signal: int, _frame: object) -> None:
+    raise HandlerTimeoutError("The handler ran longer than its consumer's timeout_seconds.")
 
 
 def _check_transaction(consumer: Consumer) -> None:

@@ -233,3 +233,16 @@ def test_many_shut_sessions_do_not_hide_an_open_one() -> None:
             "INSERT INTO comboio_gate (session, lane, held) SELECT session, lane, true FROM comboio_ready WHERE session <> (SELECT min(session) FROM comboio_ready)"
         )
         assert drain_all() == 1
+
+
+def test_a_handler_that_runs_past_its_time_limit_has_failed() -> None:
+    def handler(payload: Any, message: Message) -> None:
+        Group.objects.create(name=f"s/{message.key}")
+        while payload["spin"]:
+            pass
+
+    with consuming(handler, timeout_seconds=0.05, retry=Retry(limit=1)):
+        send(delivery("a", {"spin": True}), delivery("b", {"spin": False}))
+        drain_until_quiet()
+    assert effects() == ["s/b"]
+    assert rows("SELECT error_class FROM comboio_dead") == [("HandlerTimeoutError",)]
