@@ -98,6 +98,7 @@ class Lock:
         except BlockingIOError as error:
             self._file.seek(0)
             holder = self._file.read().strip() or "starting"
+            self._file.close()
             raise LaunchError(f"Already running: {holder}", status=ALREADY_RUNNING) from error
 
     def say(self, words: str) -> None:

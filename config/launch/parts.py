@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
@@ -14,6 +15,7 @@ from config.launch import postgres, valkey
 from config.launch.bootstrap import ROOT
 from config.launch.folder import DataFolder, source_secrets
 from config.launch.postgres import Cluster
+from config.launch.process import spawn
 from config.launch.supervisor import Service
 
 DATABASE = "comboio"
@@ -65,6 +67,18 @@ def database(folder: DataFolder) -> Service:
     )
 
 
+def checkpoint(folder: DataFolder) -> None:
+    """Let the database write to disk while the others are still stopping. Nobody waits for it."""
+    server = cluster(folder)
+    with contextlib.suppress(OSError):
+        spawn(
+            server.checkpoint_command(DATABASE),
+            death_signal=signal.SIGKILL,
+            environment=server.environment(),
+            output=folder.log("postgres"),
+        )
+
+
 def broker(folder: DataFolder) -> Service | None:
     """Valkey; None where there is none for this platform."""
     binary = valkey.find_binary()
@@ -103,7 +117,7 @@ def worker(folder: DataFolder, variables: Mapping[str, str]) -> Service:
         ("-m", "celery", "-A", "config.celery", "worker", "-n", f"worker-{os.getpid()}@%h"),
         ("-c", str(WORKER_CHILDREN), "--without-gossip", "--without-mingle", "-l", "INFO"),
         is_ready=lambda pid: _says(ready, pid),
-        stop=((signal.SIGTERM, 3.0), (signal.SIGQUIT, 0.7)),
+        stop=((signal.SIGTERM, 2.5), (signal.SIGQUIT, 0.5)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Remembers what an embedded database was prepared for, so that an unchanged `up` starts at once."""
+"""Remembers what an embedded database was prepared for: unchanged, `up` starts at once."""
 
 from __future__ import annotations
 

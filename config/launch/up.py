@@ -154,6 +154,8 @@ class _Run:
         begun = time.monotonic()
         running = self.supervisor.names()
         stores = [name for name in ("valkey", "postgres") if name in running]
+        if "postgres" in stores:
+            parts.checkpoint(self.folder)
         self.supervisor.stop(*(name for name in running if name not in stores))
         for name in stores:
             self.supervisor.stop(name)
