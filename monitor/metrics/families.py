@@ -63,6 +63,7 @@ def families(figures: Figures, sources: Collection[str]) -> Iterator[Metric]:
     yield from _counters(figures)
     yield _mismatches(figures)
     yield _refused(figures, sources)
+    yield _ignored(figures, sources)
     yield _operator_actions(figures)
     yield _durations(figures)
     yield from _gauges(figures)
@@ -96,6 +97,15 @@ def _refused(figures: Figures, sources: Collection[str]) -> Metric:
             _add(sums, [(labels, total.value)])
     meaning = "Deliveries not let in; source “-” is an address without source."
     return _counter("comboio_refused", meaning, ("source", "reason"), sums)
+
+
+def _ignored(figures: Figures, sources: Collection[str]) -> Metric:
+    sums: Sums = {}
+    for total in figures.totals:
+        if total.name == "ignored":
+            _add(sums, [((_folded(total.label, sources),), total.value)])
+    meaning = "Deliveries that no consumer takes, of sources that ignore such."
+    return _counter("comboio_ignored", meaning, ("source",), sums)
 
 
 def _operator_actions(figures: Figures) -> Metric:

@@ -39,5 +39,6 @@ SELECT m.consumer, coalesce(c.name, '?'), count(*), min(m.first_at), min(m.id),
  GROUP BY m.consumer, c.name;
 
 -- name: anything_ready
--- Whether anything waits right now, whatever the snapshot says. locks: nothing. rows: 1.
-SELECT EXISTS (SELECT FROM comboio_ready ORDER BY lane, session, id LIMIT 1);
+-- Whether anything waits right now, whatever the snapshot says. EXISTS would drop the ORDER BY and
+-- read the queue from its dead beginning. locks: nothing. rows: 1.
+SELECT (SELECT r.id FROM comboio_ready r ORDER BY r.lane, r.session, r.id LIMIT 1) IS NOT NULL;

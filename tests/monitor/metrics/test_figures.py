@@ -1,4 +1,4 @@
-"""Many processes, one truth: counters never fall, and a lost database shows."""
+"""Case C50, many processes, one truth: counters never fall, and a lost database shows."""
 
 from __future__ import annotations
 

@@ -1,0 +1,177 @@
+"""No report reads a big table from end to end: plans on a seeded database, analysed or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from monitor.domain.states import State
+from monitor.metrics import figures
+from monitor.reports import (
+    alerts,
+    audit,
+    consumers,
+    dead_letters,
+    duplicates,
+    messages,
+    mismatches,
+    overview,
+    payloads,
+    sessions,
+)
+from monitor.reports.page import Place
+from tests import factories, factory_figures
+from tests.rows import one, run
+
+MESSAGES, DEAD, SESSIONS = 40_000, 4_000, 4_000
+BIG = (
+    "comboio_message",
+    "comboio_done",
+    "comboio_ready",
+    "comboio_dead",
+    "comboio_dedup",
+    "comboio_session",
+    "comboio_duplicate",
+    "comboio_event",
+    "comboio_audit",
+)
+MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
+# (what, call): "{}" of a call takes the ids of the seed
+CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
+    ("overview", lambda _: overview.read()),
+    ("metrics", lambda _: figures.read()),
+    ("consumers", lambda _: consumers.every()),
+    ("one consumer", lambda seed: consumers.detail(seed["consumer"])),
+    ("messages", lambda _: messages.page()),
+    ("messages in the middle", lambda _: messages.page(MIDDLE.text())),
+    ("messages before", lambda _: messages.page(Place(sort="9", id=9, back=True).text())),
+    ("messages of a consumer", lambda seed: messages.page(consumer=seed["consumer"])),
+    ("messages of a session", lambda seed: messages.page(session=seed["session"])),
+    *((f"{state} messages", lambda _, s=state: messages.page(state=s)) for state in State),
+    ("find by key", lambda _: messages.find("key-12")),
+    ("find by id", lambda seed: messages.find(str(seed["message"]))),
+    ("one message", lambda seed: messages.detail(seed["message"])),
+    ("payload", lambda seed: payloads.of_message(seed["message"])),
+    ("sessions", lambda _: sessions.page()),
+    ("one session", lambda seed: sessions.detail(seed["session"])),
+    ("dead letters", lambda _: dead_letters.page()),
+    ("dead letters of a cause", lambda _: dead_letters.page(cause="cause-1")),
+    ("causes", lambda _: dead_letters.groups()),
+    ("one dead letter", lambda seed: dead_letters.detail(seed["dead"])),
+    ("mismatches", lambda _: mismatches.page()),
+    ("one mismatch", lambda seed: mismatches.detail(seed["mismatch"])),
+    ("duplicates", lambda _: duplicates.read()),
+    ("alerts", lambda _: alerts.page()),
+    ("badge", lambda _: alerts.open_count()),
+    ("audit", lambda _: audit.page()),
+    ("audit of a message", lambda _: audit.page(thing=("message", 7))),
+]
+
+
+@pytest.mark.parametrize("analysed", [True, False])
+def test_no_list_reads_a_big_table_from_end_to_end(
+    db: None, analysed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In proportion to the small seed: a cause is counted up to a part of the table.
+    monkeypatch.setattr(dead_letters, "CAP", 100)
+    seed = _seed()
+    if analysed:
+        run("ANALYZE")
+    found = {
+        (what, table)
+        for what, call in CALLS
+        for statement, values in _statements(call, seed)
+        for table in _read_whole(statement, values)
+    }
+    assert found == set()
+
+
+def _seed() -> dict[str, int]:
+    consumer = factories.consumer(when_dead="hold")
+    lane = consumer * 256
+    run(
+        "INSERT INTO comboio_session (id, consumer, key)"
+        f" SELECT s, {consumer}, 'session-' || s FROM generate_series(1, {SESSIONS}) s"
+    )
+    run(
+        "INSERT INTO comboio_message (id, consumer, lane, session, source, origin, key, type,"
+        f" content_type, payload, headers) SELECT i, {consumer}, {lane} + i %% 256,"
+        f" 1 + i %% {SESSIONS}, 'test', 'test', 'key-' || i, 't', 'application/json', '1', '{{}}'"
+        f" FROM generate_series(1, {MESSAGES}) i"
+    )
+    run(
+        "INSERT INTO comboio_dedup (consumer, key, message_id, fingerprint, hash_version)"
+        " SELECT consumer, gen_random_uuid(), id, ''::bytea, 1 FROM comboio_message"
+    )
+    run(
+        "INSERT INTO comboio_dead (id, consumer, lane, session, reason, cause)"
+        f" SELECT id, consumer, lane, session, 'poison', 'cause-' || id %% 3 FROM comboio_message"
+        f" WHERE id <= {DEAD}"
+    )
+    run(
+        "INSERT INTO comboio_ready SELECT lane, session, id FROM comboio_message"
+        f" WHERE id > {MESSAGES - DEAD}"
+    )
+    run(
+        "INSERT INTO comboio_done (id, consumer, ms, attempts) SELECT id, consumer, 1, 1"
+        f" FROM comboio_message WHERE id BETWEEN {DEAD + 1} AND {MESSAGES - DEAD}"
+    )
+    run(
+        "INSERT INTO comboio_duplicate (message_id, n, consumer, source, cause, gap_seconds, at)"
+        " SELECT id, 1, consumer, source, 'repeated', 1, now() - id * interval '1 s'"
+        " FROM comboio_message"
+    )
+    run("INSERT INTO comboio_event (message_id, kind) SELECT id, 'failed' FROM comboio_message")
+    run(
+        "INSERT INTO comboio_audit (actor, verb, object_kind, object_id)"
+        " SELECT 'anna', 'requeue', 'message', id FROM comboio_message"
+    )
+    run(f"SELECT setval('comboio_message_id', {MESSAGES})")
+    factory_figures.snapshot()
+    newest = factories.message(consumer)
+    mismatch = factories.mismatch(newest)
+    for cause in range(3):
+        factories.alert(consumer, subject=f"cause-{cause}", target=1)
+    session = one("SELECT session FROM comboio_message WHERE id = 5")
+    return {
+        "consumer": consumer,
+        "message": newest,
+        "dead": 5,
+        "session": session,
+        "mismatch": mismatch,
+    }
+
+
+def _statements(
+    call: Callable[[dict[str, int]], Any], seed: dict[str, int]
+) -> list[tuple[str, Any]]:
+    caught: list[tuple[str, Any]] = []
+
+    def catch(execute: Any, statement: str, values: Any, many: bool, context: Any) -> Any:
+        caught.append((statement, values))
+        return execute(statement, values, many, context)
+
+    with connection.execute_wrapper(catch):
+        call(seed)
+    return [each for each in caught if "comboio_" in each[0]]
+
+
+def _read_whole(statement: str, values: Any) -> Iterator[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
+        plan = cursor.fetchone()[0]
+    root = json.loads(plan) if isinstance(plan, str) else plan
+    for node in _nodes(root[0]["Plan"]):
+        table = node.get("Relation Name", "").removesuffix("_default")
+        if node["Node Type"] in ("Seq Scan", "Parallel Seq Scan") and table in BIG:
+            yield f"{table}: {statement.splitlines()[0]}"
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from _nodes(inner)
