@@ -33,7 +33,7 @@ def page(view: View[Rest]) -> View[Rest]:
 
     @require_safe
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         with timezone.override(zone(request)):
             try:
                 return _stranger(request) or view(request, *args, **kwargs)
@@ -50,7 +50,7 @@ def verb(view: View[Rest]) -> View[Rest]:
 
     @require_POST
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         with timezone.override(zone(request)):
             return _stranger(request) or view(request, *args, **kwargs)
 

@@ -18,8 +18,10 @@ def with_sparks(rows: Iterable[ConsumerRow]) -> list[tuple[ConsumerRow, Spark | 
 
 def spark(row: ConsumerRow) -> Spark | None:
     """What a consumer did per minute in the last hour; None when it did nothing."""
+    # The current minute is not over: it would draw a fall that is none.
+    whole_minutes = row.done_series[:-1]
     title = _("done per minute in the last hour: now %(now)s, most %(most)s") % {
-        "now": words.number(row.done_series[-1] if row.done_series else 0),
-        "most": words.number(max(row.done_series, default=0)),
+        "now": words.number(whole_minutes[-1] if whole_minutes else 0),
+        "most": words.number(max(whole_minutes, default=0)),
     }
-    return charts.spark(row.done_series, title)
+    return charts.spark(whole_minutes, title)

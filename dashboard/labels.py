@@ -23,6 +23,7 @@ STATE_ICONS = {
     "keep first": "done",
     "accept second": "done",
     "purged": "gap",
+    "not balanced": "warn",
 }
 LOOKS = {
     "blocked": "held",
@@ -30,6 +31,7 @@ LOOKS = {
     "retry": "waiting",
     "alone": "running",
     "live": "ok",
+    "not balanced": "stopped",
     "keep first": "resolved",
     "accept second": "resolved",
 }
@@ -79,6 +81,7 @@ def state(name: str) -> str:
         "alone": _("runs alone"),
         "live": _("live"),
         "stopped": _("stopped"),
+        "not balanced": _("not balanced"),
         "keep first": _("first kept"),
         "accept second": _("second accepted"),
     }

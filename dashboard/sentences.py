@@ -66,9 +66,7 @@ def problem(one: Problem) -> str:
         ProblemKind.NO_WORKERS: _no_workers(one),
         ProblemKind.STALLED: _("%(consumer)s does not move; %(size)s messages wait."),
         ProblemKind.HELD_SESSION: _held_session(one),
-        ProblemKind.HELD_CONSUMER: _(
-            "%(consumer)s is held by an operator; %(size)s messages wait."
-        ),
+        ProblemKind.HELD_CONSUMER: _held_consumer(one),
         ProblemKind.DEAD_LETTER: _dead(one),
         ProblemKind.MISMATCH: _mismatch(one),
         ProblemKind.STALE_FIGURES: _("The clock takes no figures: what you see here is old."),
@@ -190,6 +188,16 @@ def _held_session(one: Problem) -> str:
     if one.verb == "resume":
         return _("Session %(subject)s of %(consumer)s is held by an operator; %(size)s wait in it.")
     return _("Session %(subject)s of %(consumer)s is held by its dead head; %(size)s wait behind.")
+
+
+def _held_consumer(one: Problem) -> str:
+    if not one.size:
+        return _("%(consumer)s is held by an operator; nothing waits for it.")
+    return ngettext(
+        "%(consumer)s is held by an operator; %(size)s message waits.",
+        "%(consumer)s is held by an operator; %(size)s messages wait.",
+        one.size,
+    )
 
 
 def _dead(one: Problem) -> str:

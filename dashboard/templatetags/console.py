@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from hashlib import blake2s
 from typing import Any
 
 from django import template
@@ -149,6 +150,19 @@ def moment_tone(one: Moment) -> str:
 def aspect(kind: str) -> str:
     """The signal of a kind of problem."""
     return "caution" if kind in labels.MILD_PROBLEMS else "stop"
+
+
+@register.filter
+def fingerprint(text: str) -> str:
+    """A short name for a text, the same as long as the text is: an element id for a cause."""
+    return blake2s(text.encode(errors="replace"), digest_size=6).hexdigest()
+
+
+@register.filter
+def problem_id(problem: Problem) -> str:
+    """The element id of a problem: it stays with the problem when the order changes."""
+    owner = f"{problem.consumer_id}-{problem.target_id}"
+    return f"problem-{problem.kind.name.lower()}-{owner}-{fingerprint(problem.subject)}"
 
 
 @register.filter

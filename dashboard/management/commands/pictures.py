@@ -42,7 +42,8 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         folder.mkdir(parents=True, exist_ok=True)
         cookies, session = _signed_in(options["user"])
-        count, faults = 0, []
+        count = 0
+        faults: list[str] = []
         try:
             with _server(options["url"]) as url:
                 for taken in camera.take(program, url, cookies, folder):
@@ -80,9 +81,7 @@ def _server(url: str | None) -> Iterator[str]:
     if url:
         yield url.rstrip("/")
         return
-    if hasattr(staticfiles_storage, "manifest_name") and not staticfiles_storage.hashed_files:
-        call_command("collectstatic", interactive=False, verbosity=0)
-        staticfiles_storage.hashed_files, _hash = staticfiles_storage.load_manifest()
+    _collect_static()
     server = ThreadedWSGIServer(("127.0.0.1", 0), _Quiet)
     server.daemon_threads = True
     server.set_app(get_wsgi_application())
@@ -92,6 +91,14 @@ def _server(url: str | None) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def _collect_static() -> None:
+    """Fill the folder of static files when `up` has never done so."""
+    storage: Any = staticfiles_storage
+    if hasattr(storage, "load_manifest") and not storage.hashed_files:
+        call_command("collectstatic", interactive=False, verbosity=0)
+        storage.hashed_files, storage.manifest_hash = storage.load_manifest()
 
 
 class _Quiet(WSGIRequestHandler):
