@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import psycopg
 import structlog
+from django.contrib.auth.decorators import login_not_required
 from django.db import Error, connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -40,6 +41,7 @@ log = structlog.get_logger("comboio")
 
 
 @csrf_exempt
+@login_not_required
 @transaction.non_atomic_requests
 @require_POST
 def deliver(request: HttpRequest, source: str) -> HttpResponse:
@@ -50,6 +52,7 @@ def deliver(request: HttpRequest, source: str) -> HttpResponse:
     return _answer(request, source, _deliver)
 
 
+@login_not_required
 @transaction.non_atomic_requests
 @require_GET
 def find(request: HttpRequest, source: str, key: str) -> HttpResponse:
@@ -166,9 +169,12 @@ def _read(envelope: Envelope) -> Sequence[Item]:
 
 def _find(request: HttpRequest, source: HttpSource, key: str) -> HttpResponse:
     headers = {name.lower(): value for name, value in request.headers.items()}
-    if source.auth is not None and source.auth.scheme == "bearer":
+    if source.auth is None:
+        # Everyone may send; that is no leave to read what handlers returned.
+        raise Refusal(Reason.UNAUTHENTICATED, "An unsigned source has no look-up.")
+    if source.auth.scheme == "bearer":
         signatures.check_token(source, headers)
-    elif source.auth is not None:
+    else:
         # There is no body to sign: the key stands in for it.
         signatures.check_signature(source, headers, key.encode("utf-8", "replace"))
     origin = request.GET.get("origin") or source.origin or source.name

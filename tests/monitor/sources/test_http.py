@@ -156,9 +156,10 @@ def test_a_source_without_its_secret_answers_503_and_names_the_variable() -> Non
     assert "TEST_SECRET" in answer.body["detail"]
 
 
-def test_everyone_may_send_to_an_unsigned_source() -> None:
+def test_everyone_may_send_to_an_unsigned_source_and_nobody_may_read_it() -> None:
     with configured(open={"kind": "http", "format": "json", "key": "id", "unsigned": True}):
         assert post("open", b'{"id":"k"}', headers={}).status == 202
+        assert get("open", "k", headers={}).status == 401
 
 
 @pytest.mark.parametrize(
