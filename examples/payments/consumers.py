@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import F
+
 from examples.payments.models import Account, LedgerEntry, Notice
 from monitor import DeadLetter, Message, Retry, consumer
 
@@ -37,7 +39,7 @@ def apply_payment(payment: Payment, message: Message) -> dict[str, int]:
     _ask_clearing_house(payment, message)
     if payment.amount_cents == 0:
         raise DeadLetter("A payment of nothing cannot be booked.")
-    return {"balance_cents": _book(payment, message, amount_cents=payment.amount_cents)}
+    return _book(payment, message, amount_cents=payment.amount_cents)
 
 
 @consumer(
@@ -71,7 +73,7 @@ def pay_out(payment: Payment, message: Message) -> dict[str, int]:
     _ask_clearing_house(payment, message)
     if payment.amount_cents <= 0:
         raise DeadLetter("A payout must be above nothing.")
-    return {"balance_cents": _book(payment, message, amount_cents=-payment.amount_cents)}
+    return _book(payment, message, amount_cents=-payment.amount_cents)
 
 
 def _ask_clearing_house(payment: Payment, message: Message) -> None:
@@ -79,16 +81,16 @@ def _ask_clearing_house(payment: Payment, message: Message) -> None:
         raise ClearingHouseError("The clearing house did not answer.")
 
 
-def _book(payment: Payment, message: Message, *, amount_cents: int) -> int:
-    """Change the account and its ledger; the new balance comes back."""
-    account, _ = Account.objects.select_for_update().get_or_create(number=payment.account)
-    account.balance_cents += amount_cents
-    account.save()
-    LedgerEntry.objects.create(
-        account=account,
+def _book(payment: Payment, message: Message, *, amount_cents: int) -> dict[str, int]:
+    """Change the account and its ledger; what is returned is told to duplicates that ask."""
+    account = Account.objects.filter(number=payment.account)
+    if not account.update(balance_cents=F("balance_cents") + amount_cents):
+        Account.objects.create(number=payment.account, balance_cents=amount_cents)
+    entry = LedgerEntry.objects.create(
+        account_id=payment.account,
         sequence=payment.sequence,
         amount_cents=amount_cents,
         message_key=message.key,
         message_id=message.id,
     )
-    return account.balance_cents
+    return {"ledger_entry": entry.id}

@@ -32,16 +32,18 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_payment_changes_balance_and_ledger_together() -> None:
-    assert consumers.apply_payment(PAYMENT, MESSAGE) == {"balance_cents": 250}
+    result = consumers.apply_payment(PAYMENT, MESSAGE)
     assert Account.objects.get(number="A").balance_cents == 250
     entry = LedgerEntry.objects.get()
+    assert result == {"ledger_entry": entry.id}
     assert (entry.account_id, entry.sequence, entry.amount_cents) == ("A", 1, 250)
     assert (entry.message_key, entry.message_id) == ("p1", 1)
 
 
 def test_a_payout_lowers_the_balance() -> None:
     consumers.apply_payment(PAYMENT, MESSAGE)
-    assert consumers.pay_out(replace(PAYMENT, amount_cents=100), MESSAGE) == {"balance_cents": 150}
+    consumers.pay_out(replace(PAYMENT, amount_cents=100), MESSAGE)
+    assert Account.objects.get(number="A").balance_cents == 150
     assert sorted(LedgerEntry.objects.values_list("amount_cents", flat=True)) == [-100, 250]
 
 
