@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 def _tools() -> dict[str, Callable[[], str]]:
     """Each check returns what is wrong, or nothing."""
     return {
-        "ruff": lambda: _tool("ruff", "check", "--quiet", "."),
+        "ruff": lambda: _tool("ruff", "check", "--quiet", "--output-format", "concise", "."),
         "format": lambda: _tool("ruff", "format", "--check", "--quiet", "."),
         "mypy": lambda: _tool("mypy", *_PACKAGES),
         "imports": lambda: _tool("lint-imports", "--no-cache"),
@@ -62,7 +62,7 @@ def _tool(name: str, *arguments: str) -> str:
 
 
 def _djade() -> str:
-    templates = [str(path) for path in _templates()]
+    templates = [str(path.relative_to(ROOT)) for path in _templates()]
     return _tool("djade", "--check", "--target-version", "5.2", *templates) if templates else ""
 
 
