@@ -43,7 +43,7 @@ def _tools() -> dict[str, Callable[[], str]]:
         "templates": _djade,
         "policy": lambda: "\n".join(_violations()),
         "migrations": lambda: _django("makemigrations", "--check", "--dry-run"),
-        "django": lambda: _django("check", "--fail-level", "WARNING"),
+        "django": lambda: _django("check", "--fail-level", "ERROR"),
     }
 
 

@@ -8,7 +8,7 @@ import sys
 
 import django
 import psycopg
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -24,7 +24,9 @@ def main() -> int:
         _create_database(url)
         django.setup()
         refuse_unsafe_database()
-    except (psycopg.OperationalError, EnvironmentVariableError) as error:
+        # Errors only: a warning, about a source that nobody reads say, must not stop a start.
+        call_command("check", fail_level="ERROR", stdout=io.StringIO(), stderr=io.StringIO())
+    except (psycopg.OperationalError, EnvironmentVariableError, CommandError) as error:
         print(error)  # noqa: T201
         return 1
     call_command("migrate", verbosity=0, interactive=False)

@@ -11,7 +11,7 @@ from config.launch.folder import DataFolder
 
 # Whatever can change tables, permissions, groups or static files.
 _PACKAGES = ("config", "monitor", "dashboard", "examples", "static")
-_FILES = (RUNTIME_LOCK, "package-lock.json")
+_FILES = (RUNTIME_LOCK, "package-lock.json", "comboio.toml")
 
 
 def is_prepared(folder: DataFolder, root: Path) -> bool:
@@ -41,8 +41,8 @@ def _fingerprint(folder: DataFolder, root: Path) -> str:
 
 def _inputs(folder: DataFolder, root: Path) -> Iterator[Path]:
     yield folder.postgres / "PG_VERSION"  # Another database is another file.
-    yield folder.static / "staticfiles.json"
-    yield from (root / name for name in _FILES)
+    single = [folder.static / "staticfiles.json", *(root / name for name in _FILES)]
+    yield from (path for path in single if path.exists())
     for package in _PACKAGES:
         for path in sorted((root / package).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":
