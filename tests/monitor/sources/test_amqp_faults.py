@@ -75,7 +75,7 @@ def test_only_one_receiver_is_active_and_another_takes_over(
 
 def test_a_forced_close_of_the_connection_is_mended(queue: Queue, taker: Consumer) -> None:
     put(queue, 0, 4000)
-    assert queue.depth() == 4000
+    wait_until(lambda: queue.depth() == 4000, what="a full queue")
     with receiving(queue, batch_size=10) as health:
         wait_until(lambda: health.messages >= 20, what="the first batches")
         queue.node.close_all_connections()
