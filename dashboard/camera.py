@@ -65,12 +65,13 @@ class Look:
     width: int
     height: int
     scheme: str
+    is_phone: bool = False
 
 
 LOOKS = (
     Look(name="light", width=1440, height=900, scheme="light"),
     Look(name="dark", width=1440, height=900, scheme="dark"),
-    Look(name="phone", width=390, height=844, scheme="light"),
+    Look(name="phone", width=390, height=844, scheme="light", is_phone=True),
 )
 
 
@@ -116,6 +117,8 @@ def _context(browser: Browser, look: Look, url: str, cookies: dict[str, str]) ->
         viewport={"width": look.width, "height": look.height},
         color_scheme="dark" if look.scheme == "dark" else "light",
         reduced_motion="reduce",
+        is_mobile=look.is_phone,
+        has_touch=look.is_phone,
         locale="en-GB",
     )
     host = urlsplit(url).hostname or "127.0.0.1"
