@@ -272,7 +272,7 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: _Work) -> None:
     _keep_hooks_apart()
     due = {pick.session for pick in work.served if pick.gated is False} - work.shut
     if due:
-        queue.clear_gates(cursor, sorted(due))
+        queue.clear_gates(cursor, sorted(due), [each.id for each in work.finished])
     alerts.raise_many(cursor, work.settled.alerts)
     counters = [*work.settled.counters, *histogram.counters(work.finished, work.skipped)]
     if not counters:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
-from django.db import connection, transaction
+from django.db import transaction
 
 from monitor.domain import keys
 from monitor.domain.consumer import NO_CONSUMER
@@ -15,7 +15,7 @@ from monitor.domain.errors import RejectedDeliveryError
 from monitor.domain.message import Delivery, Receipt
 from monitor.domain.states import AlertKind, Cause, DeadReason, State, Verdict
 from monitor.engine import directory, route
-from monitor.store import alerts, inbox, rollup
+from monitor.store import alerts, connections, inbox, rollup
 
 Receipts = list[list[Receipt]]
 
@@ -29,6 +29,14 @@ class _Entry:
     places: list[int]
 
 
+@dataclass(slots=True)
+class _Aftermath:
+    """What is written once, after all rows: alerts are locked last and in one order."""
+
+    alerts: list[alerts.Alert]
+    counts: list[rollup.Delta]
+
+
 def receive(deliveries: Sequence[Delivery], *, ignore_unrouted: bool = False) -> Receipts:
     """Accept deliveries on Django's connection, in a transaction of their own, and commit.
 
@@ -36,8 +44,7 @@ def receive(deliveries: Sequence[Delivery], *, ignore_unrouted: bool = False) ->
     the commit is unknown and the next delivery of the same message will tell.
     """
     with transaction.atomic(durable=True):
-        cursor = psycopg.Cursor(connection.connection)
-        return accept(cursor, deliveries, ignore_unrouted=ignore_unrouted)
+        return accept(connections.shared_cursor(), deliveries, ignore_unrouted=ignore_unrouted)
 
 
 def accept(
@@ -53,9 +60,12 @@ def accept(
     pending = _entries(deliveries, directory.ids(cursor), receipts)
     if ignore_unrouted:
         pending = _without_unrouted(cursor, pending)
+    aftermath = _Aftermath([], [])
     while pending:
         batch, pending = _fold(pending)
-        _judge(cursor, batch, receipts)
+        _judge(cursor, batch, receipts, aftermath)
+    rollup.add(cursor, aftermath.counts)
+    alerts.raise_many(cursor, aftermath.alerts)
     return receipts
 
 
@@ -97,22 +107,20 @@ def _fold(entries: list[_Entry]) -> tuple[list[_Entry], list[_Entry]]:
     return list(first.values()), later
 
 
-def _judge(cursor: psycopg.Cursor[Any], batch: list[_Entry], receipts: Receipts) -> None:
-    raised: list[alerts.Alert] = []
-    counts: list[rollup.Delta] = []
+def _judge(
+    cursor: psycopg.Cursor[Any], batch: list[_Entry], receipts: Receipts, aftermath: _Aftermath
+) -> None:
     for judgement in inbox.accept(cursor, [entry.row for entry in batch]):
         entry = batch[judgement.place]
         if judgement.is_same:
             _answer(entry, judgement, receipts)
         else:
-            receipt = _mismatch(cursor, entry, judgement, raised, counts)
+            receipt = _mismatch(cursor, entry, judgement, aftermath)
             for place in entry.places:
                 receipts[place].append(receipt)
         if judgement.is_new and entry.row.dead_reason:
-            raised.append(_dead_alert(entry.row, judgement.message_id))
-            counts.append((entry.row.consumer_id, "dead", entry.row.dead_reason, 1))
-    rollup.add(cursor, counts)
-    alerts.raise_many(cursor, raised)
+            aftermath.alerts.append(_dead_alert(entry.row, judgement.message_id))
+            aftermath.counts.append((entry.row.consumer_id, "dead", entry.row.dead_reason, 1))
 
 
 def _answer(entry: _Entry, judgement: inbox.Judgement, receipts: Receipts) -> None:
@@ -135,17 +143,16 @@ def _mismatch(
     cursor: psycopg.Cursor[Any],
     entry: _Entry,
     judgement: inbox.Judgement,
-    raised: list[alerts.Alert],
-    counts: list[rollup.Delta],
+    aftermath: _Aftermath,
 ) -> Receipt:
     """Set the other payload aside; one that was accepted as second makes a duplicate."""
     row, consumer_id = entry.row, entry.row.consumer_id
     record = inbox.record_mismatch(cursor, judgement.message_id, row)
     if record.accepted_id is not None:
-        return _duplicate_of_second(cursor, entry, record.accepted_id, counts)
-    counts.append((consumer_id, "received", "mismatch", float(len(entry.places))))
+        return _duplicate_of_second(cursor, entry, record.accepted_id, aftermath)
+    aftermath.counts.append((consumer_id, "received", "mismatch", float(len(entry.places))))
     if record.verdict is None:
-        raised.append(
+        aftermath.alerts.append(
             alerts.Alert(
                 kind=AlertKind.MISMATCH,
                 consumer=consumer_id,
@@ -167,7 +174,7 @@ def _duplicate_of_second(
     cursor: psycopg.Cursor[Any],
     entry: _Entry,
     accepted_id: int,
-    counts: list[rollup.Delta],
+    aftermath: _Aftermath,
 ) -> Receipt:
     row = entry.row
     second_key = keys.dedup_key(
@@ -176,8 +183,8 @@ def _duplicate_of_second(
     cause = Cause.REDELIVERED if row.delivery.redelivered else Cause.REPEATED
     seen_at = inbox.count_duplicate(cursor, row, second_key, cause)
     number = float(len(entry.places))
-    counts.append((row.consumer_id, "received", "duplicate", number))
-    counts.append((row.consumer_id, "duplicates", cause, number))
+    aftermath.counts.append((row.consumer_id, "received", "duplicate", number))
+    aftermath.counts.append((row.consumer_id, "duplicates", cause, number))
     return Receipt(
         verdict=Verdict.DUPLICATE,
         consumer=entry.consumer,

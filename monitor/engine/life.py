@@ -10,7 +10,6 @@ from random import Random
 from typing import Any
 
 import psycopg
-from django.db import connection
 
 from monitor.domain.consumer import Consumer
 from monitor.store import connections, gates, workers
@@ -18,7 +17,6 @@ from monitor.store.queue import LANES_PER_CONSUMER
 
 _SLOW_MILLISECONDS = 50.0
 _STRIKES = 3
-_PREPARE_AFTER = 2  # runs of a statement before psycopg prepares it on Django's connection
 
 
 class Life:
@@ -57,14 +55,8 @@ class Life:
             self._note(0, 0.0)
 
     def cursor(self) -> psycopg.Cursor[Any]:
-        """A psycopg cursor on Django's connection, inside the handlers' transaction.
-
-        Django's own cursor binds on the client and knows neither binary values nor preparing.
-        """
-        connection.ensure_connection()
-        raw = connection.connection
-        raw.prepare_threshold = _PREPARE_AFTER
-        return psycopg.Cursor(raw)
+        """A psycopg cursor on Django's connection, inside the handlers' transaction."""
+        return connections.shared_cursor()
 
     @property
     def slot(self) -> int:

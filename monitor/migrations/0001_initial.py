@@ -20,5 +20,5 @@ class Migration(migrations.Migration):
     """Creates every comboio_ table; harmless before the code is deployed."""
 
     initial = True
-    dependencies: list[tuple[str, str]] = []
+    dependencies = []
     operations = [migrations.RunSQL(SCHEMA, DROP)]

@@ -8,6 +8,7 @@ from threading import Event, Thread
 
 import psycopg
 import structlog
+from django.conf import settings
 
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.retry import Retry, delay_seconds
@@ -38,22 +39,24 @@ def run(source: Source, stop: Event, health: Health | None = None) -> None:
     Receiver(source, stop, health or Health(source=source.name)).run()
 
 
-def threads(settings: Settings, stop: Event) -> list[Thread]:
+def threads(configured: Settings, stop: Event) -> list[Thread]:
     """One thread, not yet started, for each broker source that workers host (hosted = true).
 
     Raises ConfigurationError for a source with a wrong field or a missing address.
     """
     found = []
-    for each in settings.sources.values():
+    for each in configured.sources.values():
         if isinstance(each, AmqpSource) and each.hosted:
             target, name = Subscription(each), f"receiver {each.name}"
             found.append(Thread(target=run, args=(target, stop), name=name, daemon=True))
     return found
 
 
-def named(settings: Settings, name: str) -> Source:
+def named(configured: Settings, name: str) -> Source:
     """The broker source of that name. Raises ConfigurationError naming the known ones."""
-    known = {each.name: each for each in settings.sources.values() if isinstance(each, AmqpSource)}
+    known = {
+        each.name: each for each in configured.sources.values() if isinstance(each, AmqpSource)
+    }
     if name not in known:
         listed = ", ".join(sorted(known)) or "none is configured"
         raise ConfigurationError(f"No broker source is called {name!r}; known: {listed}.")
@@ -89,7 +92,7 @@ class Receiver:
             autocommit=True, application_name=f"comboio receiver {self._source.name}"[:63]
         )
         try:
-            connection.execute(SQL["session_settings"])
+            _prepare(connection)
             if self._became_active(connection):
                 self._source.open()
                 self._health.became("receiving")
@@ -131,3 +134,12 @@ class Receiver:
         self._health.became(state, error)
         seconds = delay_seconds(_BACKOFF, self._failures, self._random)
         self._stop.wait(max(seconds, _SHORTEST_WAIT_SECONDS))
+
+
+def _prepare(connection: connections.Connection) -> None:
+    row = connection.execute(SQL["session_settings"]).fetchone()
+    environment = getattr(settings, "ENVIRONMENT", None)
+    if row and row[0] != "on" and not getattr(environment, "admits_unsafe_database", False):
+        raise ConfigurationError(
+            "The database runs with fsync off: what was acknowledged could be lost. Turn it on."
+        )

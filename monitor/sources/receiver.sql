@@ -1,7 +1,9 @@
 -- name: session_settings
 -- What every connection that accepts messages has, also where a host project's settings forget it: no
--- wait without an end, a server that notices a client gone, durable commits. Locks nothing. rows: 1.
-SELECT set_config('lock_timeout', '2s', false),
+-- wait without an end, a server that notices a client gone, durable commits. Also says whether the
+-- server itself keeps its word. Locks nothing. rows: 1.
+SELECT current_setting('fsync'),
+       set_config('lock_timeout', '2s', false),
        set_config('statement_timeout', '25s', false),
        set_config('idle_in_transaction_session_timeout', '30s', false),
        set_config('client_connection_check_interval', '1s', false),

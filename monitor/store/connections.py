@@ -1,7 +1,7 @@
-"""Opens plain psycopg connections to Django's database, for threads that keep off Django's own.
+"""Plain psycopg on Django's database: a cursor on Django's own connection, or one of the caller's.
 
-A Django connection opened in a process that later forks would be shared with its children; these
-connections belong to nobody but their caller.
+A Django connection opened in a process that later forks would be shared with its children; those
+of connect() belong to nobody but their caller.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _CONNECT_SECONDS = 5
+_PREPARE_AFTER = 2  # runs of a statement before psycopg prepares it on Django's connection
 # What Django adds for itself: its cursor, its adapters (jsonb as text) and its "never prepare".
 _DJANGO_ONLY = ("context", "cursor_factory", "prepare_threshold")
 
@@ -32,6 +33,19 @@ class Descriptor(Protocol):
 
 
 _kept: WeakSet[Descriptor] = WeakSet()
+
+
+def shared_cursor() -> psycopg.Cursor[Any]:
+    """A psycopg cursor on Django's connection, inside whatever transaction is open there.
+
+    Django's own cursor binds on the client: it knows neither binary values nor prepared statements,
+    and planning the ingest statement anew each time costs more than running it.
+    """
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    wrapper.ensure_connection()
+    raw = wrapper.connection
+    raw.prepare_threshold = _PREPARE_AFTER
+    return psycopg.Cursor(raw)
 
 
 def parameters() -> dict[str, Any]:

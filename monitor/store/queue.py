@@ -124,9 +124,11 @@ def finish(
     return 0 if row is None else int(row[0])
 
 
-def clear_gates(cursor: psycopg.Cursor[Any], sessions: Sequence[int]) -> None:
-    """Remove the gates of sessions whose due head went through."""
-    cursor.execute(SQL["clear_gates"], {"sessions": list(sessions)})
+def clear_gates(
+    cursor: psycopg.Cursor[Any], sessions: Sequence[int], finished_ids: Sequence[int]
+) -> None:
+    """Remove the gates of those sessions whose head is among the finished messages."""
+    cursor.execute(SQL["clear_gates"], {"sessions": list(sessions), "ids": list(finished_ids)})
 
 
 def seconds_until_due(cursor: psycopg.Cursor[Any]) -> float | None:

@@ -99,8 +99,9 @@ SELECT count(*) FROM done;
 
 -- name: clear_gates
 -- The head of a waiting session went through: its gate has no reason left (shut ones are never picked).
--- locks: held lanes cover these rows. rows: one per session.
-DELETE FROM comboio_gate WHERE session = ANY(%(sessions)b::bigint[])
+-- A gate of another head stays: an older message that was requeued went before it, and its attempts count on.
+-- locks: held lanes cover these rows. rows: one per such session.
+DELETE FROM comboio_gate WHERE session = ANY(%(sessions)b::bigint[]) AND head = ANY(%(ids)b::bigint[])
    AND NOT held AND dead_message IS NULL AND solo_until IS NULL;
 
 -- name: next_due
