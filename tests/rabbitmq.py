@@ -57,7 +57,7 @@ class Node:
     def control(self, *words: str) -> str:
         """Run rabbitmqctl on this node and return what it printed."""
         command = [str(SCRIPTS / "rabbitmqctl"), "-n", self.name, "-q", *words]
-        return subprocess.run(  # noqa: S603 - our own words
+        return subprocess.run(
             command, env=self.environment, check=True, capture_output=True, text=True, timeout=60
         ).stdout
 
@@ -78,11 +78,11 @@ class Queue:
 
     def depth(self) -> int:
         """Messages ready in the queue (without those a receiver holds)."""
-        return self._declared().method.message_count
+        return int(self._declared().method.message_count)
 
     def consumers(self) -> int:
         """How many receivers the broker knows on this queue."""
-        return self._declared().method.consumer_count
+        return int(self._declared().method.consumer_count)
 
     def left(self) -> int:
         """All messages the broker still has, the unacknowledged ones too. Slow: a command line."""
@@ -171,7 +171,7 @@ def _start(node: Node, folder: Path) -> None:
 
 def _spawn(command: list[str], node: Node, folder: Path) -> subprocess.Popen[bytes]:
     with (folder / "output").open("ab") as output:
-        return subprocess.Popen(  # noqa: S603 - our own words
+        return subprocess.Popen(
             command,
             env=node.environment,
             stdin=subprocess.DEVNULL,

@@ -82,6 +82,8 @@ class Receiver:
                 self._wait("broker away", error)
             except psycopg.Error as error:
                 self._wait("database away", error)
+            except ConfigurationError as error:
+                self._wait("refused", error)
             except Exception as error:
                 log.exception("receiver_failed", source=self._source.name)
                 self._wait("failed", error)

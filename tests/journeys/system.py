@@ -154,7 +154,7 @@ class System:
         }
 
     def _run(self, module: str) -> None:
-        done = subprocess.run(  # noqa: S603 - our own module
+        done = subprocess.run(
             [sys.executable, "-m", module],
             env={**self._environment, "COMBOIO_ROLE": "prepare"},
             cwd=ROOT,

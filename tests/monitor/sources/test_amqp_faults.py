@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from pytest_django import Settings as DjangoSettings
 
 from monitor.domain.consumer import Consumer
 from monitor.engine import ingest
@@ -189,3 +190,14 @@ def test_another_consumer_on_the_queue_is_named_and_not_joined(
         foreign.basic_cancel(tag)
         queue.put(b"{}", about("m"))
         wait_until(lambda: health.messages == 1, what="the message")
+
+
+def test_a_database_that_forgets_is_refused(
+    queue: Queue, taker: Consumer, settings: DjangoSettings
+) -> None:
+    settings.ENVIRONMENT = None  # The test server runs with fsync off, and nobody admits it now.
+    queue.put(b"{}", about("m"))
+    with receiving(queue) as health:
+        wait_until(lambda: health.state == "refused", what="the refusal")
+    assert "fsync" in health.last_error
+    assert queue.left() == 1

@@ -91,3 +91,24 @@ def test_a_changed_body_under_the_same_key_becomes_a_mismatch(
         wait_until(lambda: health.messages == 2, what="two messages")
     assert (health.new, health.mismatch) == (1, 1)
     assert stored() == [("m", '{"a":1}')]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"x-single-active-consumer": True},
+        {"x-queue-type": "quorum"},
+        {"x-queue-type": "quorum", "x-single-active-consumer": True},
+    ],
+)
+def test_every_kind_of_queue_is_received_from(
+    queue: Queue, taker: Consumer, arguments: dict[str, object]
+) -> None:
+    queue.channel.queue_delete(queue.name)
+    queue.channel.queue_declare(queue.name, durable=True, arguments=arguments)
+    for n in range(50):
+        queue.put(f'{{"n":{n}}}', about(f"m-{n}"))
+    with receiving(queue, batch_size=10) as health:
+        wait_until(lambda: health.messages == 50, what="all messages")
+    assert len(stored()) == 50
+    wait_until(lambda: queue.left() == 0, what="an empty queue")
