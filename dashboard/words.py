@@ -40,7 +40,8 @@ def milliseconds(value: float) -> str:
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """A number for people, grouped as their language does."""
+    """A number for people, rounded, and grouped as their language does."""
+    value = round(value, decimals)  # Django would cut the rest off
     return formats.number_format(value, decimal_pos=decimals, force_grouping=True)
 
 

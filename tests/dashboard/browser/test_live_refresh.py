@@ -1,0 +1,138 @@
+"""Live refresh against a working hand: nothing that a person has begun is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import factories
+from tests.dashboard import scene
+from tests.dashboard.browser.conftest import Open
+from tests.rows import one, run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROW = "#live tr[id^=dead-]"
+
+
+def _refresh(page: Page) -> None:
+    """One refresh, waited for."""
+    with page.expect_response(lambda response: "hx-target" in response.request.headers):
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('app:tick'))")
+    expect(page.locator("#live")).not_to_have_class("htmx-request")
+
+
+def test_ticks_focus_selection_and_open_details_survive_ten_refreshes(open_page: Open) -> None:
+    rows = scene.fill()
+    page = open_page("/dead-letters/")
+    for place in (2, 4, 6):
+        page.locator(f"{ROW} [name=pick]").nth(place).check()
+    ask = page.locator(f"#dead-{rows.dead} .ask")
+    ask.locator("summary").click()
+    field = ask.locator("input[name=reason]")
+    field.fill("half a sen")
+    expect(field).to_be_focused()
+    for number in range(10):
+        factories.message(rows.payments, state="dead", session=f"new-{number}", error="New: error")
+        _refresh(page)
+    expect(page.get_by_text("New: error").first).to_be_visible()
+    expect(page.locator("[name=pick]:checked")).to_have_count(3)
+    expect(page.locator(f"{ROW} .ask[open]")).to_have_count(1)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("half a sen")
+
+
+def test_selected_text_stays_selected(open_page: Open) -> None:
+    rows = scene.fill()
+    page = open_page(f"/messages/{rows.done}/")
+    page.evaluate(
+        "const range = document.createRange(); range.selectNodeContents(document.getElementById("
+        "'payload')); getSelection().removeAllRanges(); getSelection().addRange(range);"
+    )
+    before = page.evaluate("getSelection().toString()")
+    assert "amount_cents" in before
+    factories.duplicate(rows.done)
+    _refresh(page)
+    expect(page.get_by_text("4 duplicates, absorbed")).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == before
+
+
+def test_a_verb_shows_its_toast_and_the_row_is_read_again(open_page: Open) -> None:
+    rows = scene.fill()
+    page = open_page("/dead-letters/")
+    row = page.locator(f"#dead-{rows.dead}")
+    row.get_by_role("button", name="Requeue").click()
+    expect(page.locator(".toast")).to_contain_text(f"Message {rows.dead} is ready again")
+    expect(row).to_have_count(0)
+    assert page.url.endswith("/dead-letters/")
+
+
+def test_a_stale_row_is_refused_in_words_and_read_again(open_page: Open, said: list[str]) -> None:
+    rows = scene.fill()
+    page = open_page("/dead-letters/")
+    page.locator("[data-live]").click()  # paused, so the row stays as it was seen
+    run(
+        "UPDATE comboio_dead SET version = nextval('comboio_version') WHERE id = %(i)s", i=rows.dead
+    )
+    page.locator(f"#dead-{rows.dead}").get_by_role("button", name="Requeue").click()
+    expect(page.locator(".toast[data-tone=stop]")).to_contain_text("reload the page")
+    expect(page.locator(f"#dead-{rows.dead}")).to_have_count(1)
+    # The browser itself notes each answer from 400 on; nothing else may be said.
+    assert [text for text in said if "409" not in text] == []
+    said.clear()
+
+
+def test_two_quick_clicks_requeue_once(open_page: Open, said: list[str]) -> None:
+    rows = scene.fill()
+    page = open_page("/dead-letters/")
+    button = page.locator(f"#dead-{rows.dead}").get_by_role("button", name="Requeue")
+    button.dblclick()
+    expect(page.locator(".toast").first).to_contain_text("ready again")
+    expect(page.locator(f"#dead-{rows.dead}")).to_have_count(0)
+    assert (
+        one(
+            "SELECT count(*) FROM comboio_audit WHERE object_id = %(i)s AND actor <> 'anna'",
+            i=rows.dead,
+        )
+        == 1
+    )
+    said.clear()
+
+
+def test_a_login_that_expires_leads_to_one_whole_login_page(
+    open_page: Open, said: list[str]
+) -> None:
+    scene.fill()
+    page = open_page("/sessions/?show=blocked")
+    run("DELETE FROM django_session")
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('app:tick'))")
+    page.wait_for_url("**/login/?next=*")
+    assert "next=%2Fsessions%2F%3Fshow%3Dblocked" in page.url
+    expect(page.locator("input[type=password]")).to_have_count(1)
+    expect(page.locator("#live")).to_have_count(0)
+    assert [text for text in said if "401" not in text] == []
+    said.clear()
+
+
+def test_a_paused_page_asks_nothing(open_page: Open) -> None:
+    scene.fill()
+    page = open_page("/")
+    asked: list[Any] = []
+    page.locator("[data-live]").click()
+    expect(page.locator("[data-live]")).to_have_attribute("data-mode", "paused")
+    page.clock.install()
+    page.on("request", lambda request: asked.append(request))
+    page.mouse.move(200, 200)
+    page.clock.run_for(60_000)
+    assert asked == []
+
+
+def test_the_badge_and_the_title_follow(open_page: Open) -> None:
+    rows = scene.fill()
+    page = open_page("/messages/")
+    count = int(page.locator(".rail .tally-alerts").inner_text())
+    factories.alert(rows.payments, subject="one more")
+    _refresh(page)
+    expect(page.locator(".rail .tally-alerts")).to_have_text(str(count + 1))
+    assert page.title().startswith(f"({count + 1}) ")

@@ -1,0 +1,89 @@
+"""Mismatches, duplicates, consumers, alerts, audit and system: what each must tell."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from tests.dashboard import looking
+from tests.dashboard.conftest import SignIn
+from tests.dashboard.scene import Scene
+
+pytestmark = pytest.mark.django_db
+
+
+def _text(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200
+    return " ".join(looking.Markup(response.content.decode()).text.split())
+
+
+def test_a_mismatch_shows_what_differs_and_what_is_equal(senior: Client, filled: Scene) -> None:
+    text = _text(senior, f"/mismatches/{filled.mismatch}/")
+    for part in ("amount_cents", "1273", "12730", "lines[1].sku", '"SEAT"', '"BIKE"', "not there"):
+        assert part in text
+    assert "other values are equal" in text
+    assert "producer/2" in text
+
+
+def test_a_mismatch_hides_payloads_from_those_who_may_not_see_them(
+    sign_in: SignIn, filled: Scene
+) -> None:
+    text = _text(sign_in("viewer"), f"/mismatches/{filled.mismatch}/")
+    assert "12730" not in text
+    assert "reveal payload" in text
+
+
+def test_duplicates_have_a_sentence_a_picture_and_a_table(viewer: Client, filled: Scene) -> None:
+    html = viewer.get("/duplicates/").content.decode()
+    assert html.count("<figure") == 2
+    assert 'class="bar s0"' in html
+    text = _text(viewer, "/duplicates/?show=consumer&minutes=180")
+    assert "deliveries were duplicates" in text
+    assert "The same as a table" in text
+    assert "keys are kept 14 d" in text
+
+
+def test_a_consumer_shows_its_policy(viewer: Client, filled: Scene) -> None:
+    text = _text(viewer, f"/consumers/{filled.payments}/")
+    assert "its session is held until somebody decides" in text
+    assert "every type of its source" in text
+
+
+@pytest.mark.parametrize("show", ["open", "acknowledged", "resolved"])
+def test_alerts_are_listed_by_state(show: str, viewer: Client, filled: Scene) -> None:
+    text = _text(viewer, f"/alerts/?show={show}")
+    assert ("SMTPServerDisconnected" in text) == (show == "open")
+
+
+def test_an_alert_leads_to_where_it_can_be_mended(viewer: Client, filled: Scene) -> None:
+    html = viewer.get("/alerts/").content.decode()
+    assert f'href="/sessions/{filled.held_session}/"' in html
+    assert f'href="/mismatches/{filled.mismatch}/"' in html
+    assert 'href="/dead-letters/?cause=' in html
+
+
+def test_the_audit_can_be_narrowed_to_a_person_and_a_thing(viewer: Client, filled: Scene) -> None:
+    assert "bert" in _text(viewer, "/audit/")
+    assert "bert" not in _text(viewer, "/audit/?actor=anna")
+    assert "bert" not in _text(viewer, f"/audit/?object=message:{filled.dead}")
+    assert "No act matches" in _text(viewer, "/audit/?actor=nobody")
+
+
+def test_the_books_and_the_workers_are_shown(viewer: Client, filled: Scene) -> None:
+    text = _text(viewer, "/system/")
+    assert "Balanced: every accepted message is in exactly one state." in text
+    assert "host-1" in text
+
+
+def test_dead_letters_are_grouped_by_cause(viewer: Client, filled: Scene) -> None:
+    text = _text(viewer, "/dead-letters/")
+    assert "SMTPServerDisconnected" in text
+    cause = "poison: SMTPServerDisconnected: Connection unexpectedly closed: timed out"
+    response = viewer.get("/dead-letters/", {"cause": cause})
+    assert response.content.decode().count('name="pick"') == 14
+
+
+def test_a_dead_letter_is_its_message(viewer: Client, filled: Scene) -> None:
+    response = viewer.get(f"/dead-letters/{filled.dead}/")
+    assert (response.status_code, response["Location"]) == (302, f"/messages/{filled.dead}/")
