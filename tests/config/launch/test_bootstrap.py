@@ -106,6 +106,23 @@ def test_uv_installs_where_it_is_on_the_path_else_pip(
     assert installer in command
 
 
+def test_where_uv_fails_pip_installs(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+
+    def run(command: list[str], **_more: object) -> subprocess.CompletedProcess[str]:
+        ran.append(command[0])
+        status = 1 if command[0].endswith("uv") else 0
+        return subprocess.CompletedProcess(command, status, "", "no such certificate")
+
+    monkeypatch.setattr(bootstrap, "_run", run)
+    monkeypatch.setattr(bootstrap.shutil, "which", only("uv", "npm"))
+
+    bootstrap.ensure(root=checkout)
+
+    assert ran.index("/usr/bin/uv") < len(ran) - 1
+    assert bootstrap.read_stamps(checkout / ".venv")
+
+
 def test_without_npm_a_wheel_brings_it(
     checkout: Path, commands: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
