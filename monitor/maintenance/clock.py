@@ -23,6 +23,7 @@ def run(stop: Event, chores: Sequence[Chore] = CHORES) -> None:
                 due[chore.name] = monotonic() + chore.every_seconds
                 _do(chore)
         stop.wait(max(min(due.values()) - monotonic(), 0.05))
+    connection.close()
 
 
 def _do(chore: Chore) -> None:

@@ -47,7 +47,8 @@ def test_only_the_killer_goes_dead_after_three_starts_and_its_session_keeps_its_
         ("m7", "crashed worker")
     ]
     assert one("SELECT count(*) FROM comboio_done") == 19
-    effects = [row[0] for row in rows("SELECT name FROM auth_group WHERE name LIKE '%%/%%' ORDER BY id")]
+    committed = rows("SELECT name FROM auth_group WHERE name LIKE '%%/%%' ORDER BY id")
+    effects = [row[0] for row in committed]
     assert len(effects) == 19
     assert [each for each in effects if each.startswith("s2/")] == ["s2/m2", "s2/m12", "s2/m17"]
     assert Counter(starts.read_text().split())["m7"] == 3

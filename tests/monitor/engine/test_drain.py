@@ -75,7 +75,8 @@ def test_a_failing_head_holds_its_session_until_its_retry_and_others_go_on() -> 
     assert own == [f"s1/m{n}" for n in range(1, 11)]
     assert dict(
         rows(
-            "SELECT m.key, d.attempts FROM comboio_done d JOIN comboio_message m USING (id) WHERE d.attempts > 1"
+            "SELECT m.key, d.attempts FROM comboio_done d"
+            " JOIN comboio_message m USING (id) WHERE d.attempts > 1"
         )
     ) == {"m5": 3}
     assert one("SELECT count(*) FROM comboio_gate") == 0
@@ -194,11 +195,11 @@ def test_a_hook_on_commit_runs_after_the_commit_and_its_error_changes_nothing() 
 
 
 def test_an_error_that_nobody_can_print_is_still_set_aside() -> None:
-    class Unprintable(Exception):
+    class UnprintableError(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no")
 
-    errors = [Unprintable(), ValueError("\x00\ud800" + "x" * 2_000_000)]
+    errors = [UnprintableError(), ValueError("\x00\ud800" + "x" * 2_000_000)]
 
     def handler(payload: Any, _message: Message) -> None:
         raise errors[payload["n"]]
@@ -230,7 +231,8 @@ def test_many_shut_sessions_do_not_hide_an_open_one() -> None:
     with consuming(Effects()):
         send(*[delivery(f"m{n}", session=f"s{n}") for n in range(600)])
         run(
-            "INSERT INTO comboio_gate (session, lane, held) SELECT session, lane, true FROM comboio_ready WHERE session <> (SELECT min(session) FROM comboio_ready)"
+            "INSERT INTO comboio_gate (session, lane, held) SELECT session, lane, true"
+            " FROM comboio_ready WHERE session <> (SELECT min(session) FROM comboio_ready)"
         )
         assert drain_all() == 1
 

@@ -1,4 +1,4 @@
-"""The cost of a claim does not grow with the backlog: the plans say so, never analysed tables too."""
+"""The cost of a claim does not grow with the backlog: plans say so, also on new tables."""
 
 from __future__ import annotations
 

@@ -8,9 +8,6 @@ import pytest
 
 from monitor.domain.consumer import Consumer
 from monitor.engine import directory, registry
-from tests.rabbitmq import queue, rabbitmq
-
-__all__ = ["queue", "rabbitmq"]
 
 
 @pytest.fixture
