@@ -27,6 +27,8 @@ RUNTIME_LOCK = "requirements.lock"
 DEVELOPMENT_LOCK = "requirements-dev.lock"  # A superset of the runtime lock, with the same pins.
 NODE_LOCK = "requirements-node.lock"
 _STAMP = "comboio-stamp.json"
+# Never the environment's own interpreter: making that anew would remove what runs us.
+_INTERPRETER = getattr(sys, "_base_executable", sys.executable)
 _NPM_ARGUMENTS = ("ci", "--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error")
 
 
@@ -121,7 +123,7 @@ def _install(checkout: Checkout, lock: str) -> None:
 
 def _install_with_uv(checkout: Checkout, lock: str, uv: str) -> None:
     if not _works(checkout, needs_pip=False):
-        _demand([uv, "venv", "-q", "--clear", "-p", sys.executable, str(checkout.venv)])
+        _demand([uv, "venv", "-q", "--clear", "-p", _INTERPRETER, str(checkout.venv)])
     target = ["-p", str(checkout.python), "--require-hashes", "-r", str(checkout.root / lock)]
     _demand([uv, "pip", "install", "-q", *target])
 
@@ -144,7 +146,7 @@ def _make_venv(checkout: Checkout) -> None:
                 f"This Python has no {module} module. On Debian and Ubuntu: "
                 "apt install python3-venv. Or install uv, which needs no such module."
             )
-    _demand([sys.executable, "-m", "venv", "--clear", str(checkout.venv)])
+    _demand([_INTERPRETER, "-m", "venv", "--clear", str(checkout.venv)])
 
 
 def _install_node(checkout: Checkout) -> None:
