@@ -12,6 +12,9 @@ from django.db import connection
 
 from config.launch import postgres
 from tests import cleaning, environment
+from tests.rabbitmq import queue, rabbitmq
+
+__all__ = ["queue", "rabbitmq"]  # fixtures: one broker for the whole run
 
 _IS_CONTROLLER = "PYTEST_XDIST_WORKER" not in os.environ
 _server = environment.Server() if _IS_CONTROLLER else None

@@ -10,10 +10,8 @@ import pytest
 
 from tests.feed import with_duplicates
 from tests.journeys.system import System
-from tests.rabbitmq import Node, Queue, queue, rabbitmq
+from tests.rabbitmq import Node, Queue
 from tests.waiting import wait_until
-
-__all__ = ["queue", "rabbitmq"]
 
 MESSAGES, COPIES, ACCOUNTS = 8000, 2000, 200
 SECONDS = 180  # the promise is one minute on a quiet machine; a busy one gets more
