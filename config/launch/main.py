@@ -11,6 +11,8 @@ from config.launch import attach, bootstrap, lint, up
 from config.launch.bootstrap import DEVELOPMENT_LOCK, ROOT, RUNTIME_LOCK
 from config.launch.errors import LaunchError
 
+# They tell somebody that a message is safe, so its database must keep what it committed.
+_ACKNOWLEDGING = {"receive", "clock"}
 _USAGE = """\
 Comboio's own commands:
   up         start everything: database, broker, web, worker, clock   (./manage.py up --help)
@@ -66,5 +68,7 @@ def _login(rest: list[str]) -> int:
 def _django(word: str, arguments: list[str]) -> int:
     with attach.attached(word):
         management = importlib.import_module("django.core.management")
+        if word in _ACKNOWLEDGING:
+            importlib.import_module("config.launch.guard").main()
         management.execute_from_command_line(arguments)
     return 0

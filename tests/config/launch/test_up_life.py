@@ -61,6 +61,18 @@ def test_a_database_without_fsync_is_refused(tmp_path: Path, elsewhere: str) -> 
     assert "The database runs with fsync or full_page_writes off" in done.stderr
 
 
+@pytest.mark.parametrize("command", [("clock",), ("receive", "orders")])
+def test_a_process_that_acknowledges_refuses_it_too(
+    database_url: str, command: tuple[str, ...]
+) -> None:
+    done = run(
+        *command, DATABASE_URL=database_url, SECRET_KEY="k" * 50, COMBOIO_SECRET_PAYMENTS="p" * 32
+    )
+
+    assert done.returncode == 1
+    assert "The database runs with fsync or full_page_writes off" in done.stderr
+
+
 def test_addresses_replace_the_embedded_stores(tmp_path: Path, elsewhere: str) -> None:
     up = Up(
         tmp_path / "var",
