@@ -17,13 +17,18 @@ def ids(cursor: psycopg.Cursor[Any]) -> dict[str, int]:
 
     Only what was found committed is remembered: a rolled-back declaration leaves no id here.
     """
-    if len(_ids) >= len(registry.all_consumers()):
+    if is_complete():
         return _ids
     found = consumers.known(cursor)
     if all(each.name in found for each in registry.all_consumers()):
         _ids.update(found)
         return _ids
     return consumers.declare(cursor, registry.all_consumers())
+
+
+def is_complete() -> bool:
+    """Whether the id of every declared consumer is remembered."""
+    return all(each.name in _ids for each in registry.all_consumers())
 
 
 def declare(cursor: psycopg.Cursor[Any]) -> dict[str, int]:

@@ -12,6 +12,9 @@ from monitor.engine.batch import Target
 from monitor.engine.life import Life
 from monitor.store import consumers
 
+# Of one consumer before it is the others' turn: looking for work costs two statements each time.
+_BATCHES_A_TURN = 5
+
 
 def drain(life: Life, seconds: float, should_stop: Callable[[], bool] = lambda: False) -> int:
     """Run messages until none may run, the time box is over or should_stop says so; how many.
@@ -40,12 +43,16 @@ def _rotation(life: Life, is_over: Callable[[], bool]) -> int:
         if is_over():
             break
         moved += solo.run_all(life, target)
-        moved += _visits(life, target, is_over)
+        for _ in range(_BATCHES_A_TURN):
+            count = _batch(life, target, is_over)
+            moved += count
+            if not count:
+                break
     return moved
 
 
-def _visits(life: Life, target: Target, is_over: Callable[[], bool]) -> int:
-    """Visit lanes until something moved or every lane of the consumer was seen."""
+def _batch(life: Life, target: Target, is_over: Callable[[], bool]) -> int:
+    """Visit lanes until a batch moved something, or every lane of the consumer was seen."""
     start = life.first_lane(target.id)
     has_wrapped = False
     while not is_over():
@@ -64,11 +71,13 @@ def _visits(life: Life, target: Target, is_over: Callable[[], bool]) -> int:
 
 
 def _targets(life: Life) -> list[Target]:
-    with transaction.atomic(durable=True):
-        cursor = life.cursor()
-        ids = directory.ids(cursor)
-        declared = {ids[each.name]: each for each in registry.all_consumers()}
-        found = consumers.runnable(cursor, list(declared))
+    if not directory.is_complete():
+        with transaction.atomic(durable=True):
+            directory.declare(life.cursor())
+    cursor = life.cursor()
+    ids = directory.ids(cursor)
+    declared = {ids[each.name]: each for each in registry.all_consumers()}
+    found = consumers.runnable(cursor, list(declared))
     return [Target(declared[each], each) for each in life.random.sample(found, len(found))]
 
 

@@ -33,11 +33,15 @@ def rows(delivery: Delivery, ids: Mapping[str, int]) -> list[tuple[str, Row]]:
         text = f"No consumer takes the type “{delivery.type}” of the source “{delivery.source}”."
         return [_unrouted(delivery, DeadReason.NO_HANDLER, text)]
     digest = fingerprint.fingerprint(delivery.payload, delivery.content_type)
-    return [(each.name, _routed(delivery, digest, each, ids[each.name])) for each in takers]
+    found = _body(delivery) if any(each.session for each in takers) else Found(body=None)
+    return [
+        (each.name, _routed(delivery, digest, found, (each, ids[each.name]))) for each in takers
+    ]
 
 
-def _routed(delivery: Delivery, digest: bytes, consumer: Consumer, consumer_id: int) -> Row:
-    session = _session(delivery, consumer)
+def _routed(delivery: Delivery, digest: bytes, found: Found, taker: tuple[Consumer, int]) -> Row:
+    consumer, consumer_id = taker
+    session = _session(delivery, found, consumer)
     return Row(
         delivery=delivery,
         consumer_id=consumer_id,
@@ -62,12 +66,15 @@ def _unrouted(delivery: Delivery, reason: DeadReason, text: str) -> tuple[str, R
     return NO_CONSUMER_NAME, row
 
 
-def _session(delivery: Delivery, consumer: Consumer) -> str:
+def _body(delivery: Delivery) -> Found:
+    return Found(body=fingerprint.parse_json(delivery.payload))
+
+
+def _session(delivery: Delivery, found: Found, consumer: Consumer) -> str:
     if consumer.session is None:
         return delivery.session
     # The same rules as for a source's session: text or a whole number, a path that fits.
-    body = fingerprint.parse_json(delivery.payload)
-    session = text_at(_place(consumer.session), Found(body=body))
+    session = text_at(_place(consumer.session), found)
     keys.check_session(session)
     return session
 

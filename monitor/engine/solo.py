@@ -26,8 +26,7 @@ class WorkerCrashError(ComboioError):
 def run_all(life: Life, target: Target) -> int:
     """Give every suspect session of the consumer that may run its turn; how many took one."""
     first = target.id * queue.LANES_PER_CONSUMER
-    with transaction.atomic(durable=True):
-        waiting = gates.solos(life.cursor(), first, first + queue.LANES_PER_CONSUMER)
+    waiting = gates.solos(life.cursor(), first, first + queue.LANES_PER_CONSUMER)
     return sum(_turn(life, target, session, lane) for session, lane in waiting)
 
 

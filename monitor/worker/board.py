@@ -13,6 +13,9 @@ from time import monotonic
 
 SLOTS = 64
 
+# When a wake-up was sent that no child has begun yet (monotonic; 0: none is on its way).
+_WAKE = struct.Struct("=d")
+_SLOTS_AT = 1 + _WAKE.size
 # pid, is it draining, message id (0: none), start of its handler (monotonic), its time limit
 _SLOT = struct.Struct("=iiqdd")
 
@@ -39,7 +42,7 @@ class Board:
     """A page of slots and one flag: the worker is stopping."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 1 + SLOTS * _SLOT.size)
+        self._memory = mmap.mmap(-1, _SLOTS_AT + SLOTS * _SLOT.size)
 
     def stop(self) -> None:
         """Tell every child to end its drain after the batch it is in."""
@@ -49,8 +52,21 @@ class Board:
         """Whether the worker is stopping."""
         return self._memory[0] == 1
 
+    def sends_wake_up(self) -> None:
+        """A wake-up is on its way to some child."""
+        _WAKE.pack_into(self._memory, 1, monotonic())
+
+    def awaits_wake_up(self, seconds: float) -> bool:
+        """Whether a wake-up sent in the last so many seconds has not begun yet.
+
+        What became ready meanwhile will be found by it; an older one may be lost.
+        """
+        sent_at: float = _WAKE.unpack_from(self._memory, 1)[0]
+        return sent_at > 0 and monotonic() - sent_at < seconds
+
     def drains(self, index: int) -> None:
-        """The child of this index drains now."""
+        """The child of this index drains now, and sees all that was committed until now."""
+        _WAKE.pack_into(self._memory, 1, 0.0)
         self._write(index, True, 0, 0.0)
 
     def idles(self, index: int) -> None:
@@ -64,17 +80,17 @@ class Board:
     def entries(self) -> list[Entry]:
         """Every slot that was ever written; a killed child's stays until its successor writes."""
         found = [
-            Entry(index, *_SLOT.unpack_from(self._memory, 1 + index * _SLOT.size))
+            Entry(index, *_SLOT.unpack_from(self._memory, _SLOTS_AT + index * _SLOT.size))
             for index in range(SLOTS)
         ]
         return [entry for entry in found if entry.pid]
 
     def clear(self, index: int) -> None:
         """Forget a child that is gone."""
-        _SLOT.pack_into(self._memory, 1 + index * _SLOT.size, 0, 0, 0, 0.0, 0.0)
+        _SLOT.pack_into(self._memory, _SLOTS_AT + index * _SLOT.size, 0, 0, 0, 0.0, 0.0)
 
     def _write(self, index: int, is_draining: bool, message_id: int, limit: float) -> None:
-        offset = 1 + (index % SLOTS) * _SLOT.size
+        offset = _SLOTS_AT + (index % SLOTS) * _SLOT.size
         _SLOT.pack_into(
             self._memory, offset, os.getpid(), is_draining, message_id, monotonic(), limit
         )

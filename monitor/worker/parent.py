@@ -78,8 +78,11 @@ class Parent:
             self._slot = workers.register(own.cursor(), "worker")
 
     def _wake_idle(self) -> None:
+        if self._board.awaits_wake_up(POLL_SECONDS):
+            return
         entries = self._board.entries()
         if not entries or any(not entry.is_draining for entry in entries):
+            self._board.sends_wake_up()
             self._wake()
 
     def _pause(self, own: connections.Connection) -> float:

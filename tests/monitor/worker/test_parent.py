@@ -11,7 +11,7 @@ from threading import Event, Thread
 import pytest
 
 from monitor.worker import parent as parents
-from monitor.worker.board import Board
+from monitor.worker.board import _SLOT, _SLOTS_AT, Board
 from monitor.worker.parent import Parent
 from tests.engine import consuming, delivery, send
 from tests.rows import one, run
@@ -24,7 +24,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def listening(board: Board, woken: list[int]) -> Iterator[None]:
     """A parent that listens while the block runs; woken grows with each wake-up."""
     stop = Event()
-    own = Parent(board, lambda: woken.append(1), stop)
+
+    def wake() -> None:
+        woken.append(1)
+        board.drains(1)
+        board.idles(1)
+
+    own = Parent(board, wake, stop)
     thread = Thread(target=own.listen, daemon=True)
     thread.start()
     wait_until(lambda: one("SELECT count(*) FROM comboio_worker WHERE process = 'worker'"), 10)
@@ -91,5 +97,23 @@ def test_a_child_that_ignores_its_time_limit_is_killed() -> None:
 
 def _impersonate(board: Board, index: int, pid: int) -> None:
     """Write another process's id into a slot."""
-    offset = 1 + index * (len(board._memory) - 1) // 64
+    offset = _SLOTS_AT + index * _SLOT.size
     board._memory[offset : offset + 4] = pid.to_bytes(4, "little")
+
+
+def test_while_a_wake_up_is_on_its_way_no_other_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, sent, stop = Board(), list[int](), Event()
+    monkeypatch.setattr(parents, "POLL_SECONDS", 60.0)
+    own = Parent(board, lambda: sent.append(1), stop)
+    thread = Thread(target=own.listen, daemon=True)
+    thread.start()
+    wait_until(lambda: sent, 10)
+    run("SELECT pg_notify('comboio_ready', '')")
+    board.drains(0)  # The child begins, and has done before the next notification.
+    board.idles(0)
+    run("SELECT pg_notify('comboio_ready', '')")
+    wait_until(lambda: len(sent) >= 2, 10)
+    stop.set()
+    run("SELECT pg_notify('comboio_ready', '')")
+    thread.join(5)
+    assert len(sent) <= 3
