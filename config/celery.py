@@ -8,9 +8,9 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging, task_prerun, worker_init, worker_ready
-from django.db import close_old_connections  # noqa: TID251 - the life of connections, no data
+from django.db import close_old_connections, connection  # noqa: TID251 - the life of connections, no data
 
-from config.durability import refuse_unsafe_database
+from monitor.store.safety import require_safe_database
 from monitor.worker.steps import STEPS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -59,7 +59,8 @@ def _keep_our_logging(**_: Any) -> None:
 
 @worker_init.connect
 def _check_database(**_: Any) -> None:
-    refuse_unsafe_database()
+    require_safe_database()
+    connection.close()  # The children must not inherit it.
 
 
 @worker_ready.connect

@@ -9,8 +9,8 @@ import signal
 from django.core.wsgi import get_wsgi_application
 from django.db import OperationalError  # noqa: TID251 - only to go on without a database
 
-from config.durability import refuse_unsafe_database
 from config.launch.process import die_with_parent
+from monitor.store.safety import require_safe_database
 
 # The server's worker processes outlive a killed main process and would keep the port.
 die_with_parent(signal.SIGKILL)
@@ -21,4 +21,4 @@ application = get_wsgi_application()
 
 # A database that is away just now is no reason to stay down: /readyz says so until it is back.
 with contextlib.suppress(OperationalError):
-    refuse_unsafe_database()
+    require_safe_database()

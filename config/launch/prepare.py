@@ -12,9 +12,10 @@ from django.core.management import CommandError, call_command
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from config.durability import refuse_unsafe_database
 from config.environment import EnvironmentVariableError
 from config.launch import login
+from monitor.domain.errors import ConfigurationError
+from monitor.store.safety import require_safe_database
 
 
 def main() -> int:
@@ -23,10 +24,15 @@ def main() -> int:
     try:
         _create_database(url)
         django.setup()
-        refuse_unsafe_database()
+        require_safe_database()
         # Errors only: a warning, about a source that nobody reads say, must not stop a start.
         call_command("check", fail_level="ERROR", stdout=io.StringIO(), stderr=io.StringIO())
-    except (psycopg.OperationalError, EnvironmentVariableError, CommandError) as error:
+    except (
+        psycopg.OperationalError,
+        EnvironmentVariableError,
+        ConfigurationError,
+        CommandError,
+    ) as error:
         print(error)  # noqa: T201
         return 1
     call_command("migrate", verbosity=0, interactive=False)

@@ -29,7 +29,9 @@ class Delivery:
     correlation_id: str | None = None
     traceparent: str | None = None
     redelivered: bool = False
-    malformed: str = ""  # why the body cannot be read; set by brokers only: set aside as dead(malformed)
+    malformed: str = (
+        ""  # why the body cannot be read; set by brokers only: set aside as dead(malformed)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,9 @@ class Retry:
 
     def __post_init__(self) -> None:
         if self.limit < 1:
-            raise ConfigurationError(f"Retry(limit={self.limit}): a message needs at least 1 start.")
+            raise ConfigurationError(
+                f"Retry(limit={self.limit}): a message needs at least 1 start."
+            )
         if not 0 < self.base_seconds <= self.cap_seconds:
             raise ConfigurationError(
                 f"Retry(base_seconds={self.base_seconds}, cap_seconds={self.cap_seconds}): "

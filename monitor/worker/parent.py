@@ -17,6 +17,7 @@ from monitor.worker.board import Board
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 2.0
+BLIND_SECONDS = 5.0
 KILL_AFTER_SECONDS = 5.0  # past its limit, which the child itself should have raised
 _AWAY_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 0.02  # between two wake-ups while children are idle
@@ -31,6 +32,7 @@ class Parent:
         self._stop = stop
         self._slot = 0
         self._beaten_at = 0.0
+        self._woken_at = monotonic()
 
     def listen(self) -> None:
         """Until stopped. A lost database costs a reconnect and one poll, never a message."""
@@ -45,10 +47,12 @@ class Parent:
                 self._stop.wait(_AWAY_SECONDS)
 
     def watch(self) -> None:
-        """Until stopped: kill a child whose handler ignores its time limit."""
+        """Until stopped: kill a child whose handler ignores its time limit; forget dead ones."""
         while not self._stop.wait(KILL_AFTER_SECONDS / 10):
             for entry in self._board.entries():
-                if entry.overdue_seconds() > KILL_AFTER_SECONDS:
+                if not _lives(entry.pid):
+                    self._board.clear(entry.index)
+                elif entry.overdue_seconds() > KILL_AFTER_SECONDS:
                     telemetry.engine_event(
                         "child killed", pid=entry.pid, message_id=entry.message_id
                     )
@@ -78,15 +82,28 @@ class Parent:
             self._slot = workers.register(own.cursor(), "worker")
 
     def _wake_idle(self) -> None:
-        if self._board.awaits_wake_up(POLL_SECONDS):
+        """What the board says only saves wake-ups: every few seconds one goes out all the same."""
+        is_overdue = monotonic() - self._woken_at > BLIND_SECONDS
+        if not is_overdue and (self._board.awaits_wake_up(POLL_SECONDS) or self._are_all_busy()):
             return
+        self._woken_at = monotonic()
+        self._board.sends_wake_up()
+        self._wake()
+
+    def _are_all_busy(self) -> bool:
         entries = self._board.entries()
-        if not entries or any(not entry.is_draining for entry in entries):
-            self._board.sends_wake_up()
-            self._wake()
+        return bool(entries) and all(entry.is_draining for entry in entries)
 
     def _pause(self, own: connections.Connection) -> float:
         due = queue.seconds_until_due(own.cursor())
         if due is None:
             return POLL_SECONDS
         return min(max(due, _LONGEST_PAUSE_SECONDS), POLL_SECONDS)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

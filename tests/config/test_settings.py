@@ -5,12 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from django.conf import settings
-from django.test import override_settings
-
-from config import durability
-from config.environment import EnvironmentVariableError
 
 ROOT = Path(__file__).parents[2]
 PRODUCTION = {
@@ -74,15 +69,3 @@ def test_the_content_policy_admits_nothing_inline() -> None:
 
     assert "unsafe" not in policy
     assert settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]["default-src"] == ["'none'"]
-
-
-@pytest.mark.django_db
-def test_a_database_without_fsync_is_refused_in_words() -> None:
-    class Production:
-        admits_unsafe_database = False
-
-    with (
-        override_settings(ENVIRONMENT=Production()),
-        pytest.raises(EnvironmentVariableError, match="fsync or full_page_writes off"),
-    ):
-        durability.refuse_unsafe_database()

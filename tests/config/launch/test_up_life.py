@@ -58,7 +58,7 @@ def test_a_database_without_fsync_is_refused(tmp_path: Path, elsewhere: str) -> 
     )
 
     assert done.returncode == 1
-    assert "The database runs with fsync or full_page_writes off" in done.stderr
+    assert "PostgreSQL runs with fsync = off" in done.stderr
 
 
 @pytest.mark.parametrize("command", [("clock",), ("receive", "orders")])
@@ -70,7 +70,7 @@ def test_a_process_that_acknowledges_refuses_it_too(
     )
 
     assert done.returncode == 1
-    assert "The database runs with fsync or full_page_writes off" in done.stderr
+    assert "PostgreSQL runs with fsync = off" in done.stderr
 
 
 def test_addresses_replace_the_embedded_stores(tmp_path: Path, elsewhere: str) -> None:

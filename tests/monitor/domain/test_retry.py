@@ -20,5 +20,5 @@ def test_a_delay_is_above_zero_and_at_most_the_cap(attempt: int, base: float, se
 
 @pytest.mark.parametrize("policy", [{"limit": 0}, {"base_seconds": 0}, {"cap_seconds": 0.5}])
 def test_a_senseless_policy_is_refused_in_words(policy: dict[str, float]) -> None:
-    with pytest.raises(ConfigurationError, match="needed|needs"):
+    with pytest.raises(ConfigurationError, match=r"needed|needs"):
         Retry(**policy)  # type: ignore[arg-type]

@@ -117,3 +117,25 @@ def test_while_a_wake_up_is_on_its_way_no_other_is_sent(monkeypatch: pytest.Monk
     run("SELECT pg_notify('comboio_ready', '')")
     thread.join(5)
     assert len(sent) <= 3
+
+
+def test_a_board_that_lies_costs_seconds_never_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parents, "POLL_SECONDS", 0.02)
+    monkeypatch.setattr(parents, "BLIND_SECONDS", 0.1)
+    board, woken = Board(), list[int]()
+    board.drains(0)  # As a child that was killed while it drained leaves it.
+    with listening(board, woken):
+        wait_until(lambda: len(woken) >= 3, 10)
+
+
+def test_a_child_that_is_gone_is_forgotten() -> None:
+    board, stop = Board(), Event()
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait(10)
+    board.drains(5)
+    _impersonate(board, 5, child.pid)
+    watcher = Thread(target=Parent(board, lambda: None, stop).watch, daemon=True)
+    watcher.start()
+    wait_until(lambda: not board.entries(), 10)
+    stop.set()
+    watcher.join(5)
