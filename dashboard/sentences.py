@@ -139,7 +139,7 @@ def gaps(figures: Duplicates) -> str:
     return (
         _(
             "Of the newest %(sampled)s duplicates the latest came %(longest)s after its first; "
-            "keys are kept %(kept)s, so none can slip through."
+            "keys are kept %(kept)s, which is far longer."
         )
         % facts
     )
