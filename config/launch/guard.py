@@ -7,9 +7,9 @@ import contextlib
 import django
 from django.db import OperationalError  # noqa: TID251 - only to go on without a database
 
-from config.durability import refuse_unsafe_database
-from config.environment import EnvironmentVariableError
 from config.launch.errors import LaunchError
+from monitor.domain.errors import ConfigurationError
+from monitor.store.safety import require_safe_database
 
 
 def main() -> None:
@@ -17,6 +17,6 @@ def main() -> None:
     django.setup()
     try:
         with contextlib.suppress(OperationalError):
-            refuse_unsafe_database()
-    except EnvironmentVariableError as error:
+            require_safe_database()
+    except ConfigurationError as error:
         raise LaunchError(str(error)) from error

@@ -66,7 +66,7 @@ def test_a_killed_process_is_named_and_replaced(up: Up, name: str) -> None:
     killed.kill()
 
     wait_until(
-        lambda: name in up.children() and up.children()[name].pid != killed.pid,
+        lambda: (now := up.children().get(name)) and now.pid != killed.pid,
         PATIENCE,
         what=f"another {name}",
     )
