@@ -15,7 +15,6 @@ from tests.entrance import GITHUB, SECRET, configured, github_headers, post
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BODY = b'{ "a" : "caf\\u00e9 \xc3\xa9", "n":1.0 }\r\n'
-NOW = datetime.now(UTC)
 
 
 def _source(**auth: Any) -> dict[str, Any]:
@@ -85,7 +84,7 @@ def test_c46_one_right_signature_of_several_is_enough() -> None:
 def test_c46_an_old_secret_passes_only_until_its_end(end: int | None, status: int) -> None:
     old: dict[str, Any] = {"env": "TEST_OLD_SECRET"}
     if end is not None:
-        old["until"] = NOW + timedelta(seconds=end)
+        old["until"] = datetime.now(UTC) + timedelta(seconds=end)
     auth = {"scheme": "github", "secrets": [{"env": "TEST_SECRET"}, old]}
     with configured(hooks={**GITHUB, "auth": auth}):
         for key, secret, expected in (("new", SECRET, 202), ("old", "the-secret-before", status)):

@@ -68,5 +68,5 @@ def test_reading_costs_the_same_beside_a_large_backlog() -> None:
     lanes = list(range(256, 272))
     values = {"lanes": lanes, "after": [SMALLEST] * 16, "cap": 25}
     buffers, plan = _buffers(queue.SQL["read"], values)
-    assert "Seq Scan" not in plan
+    assert ("Seq Scan", "comboio_ready") not in _scans(json.loads(plan))
     assert buffers < 16 * 25 * 4
