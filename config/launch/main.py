@@ -24,6 +24,8 @@ Comboio's own commands:
 All others are Django's and the product's own:
 """
 
+_FOR_DEVELOPERS = {"test", "lint", "pictures"}  # these need the development packages
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(word: str, arguments: list[str]) -> int:
-    lock = DEVELOPMENT_LOCK if word in {"test", "lint"} else RUNTIME_LOCK
+    lock = DEVELOPMENT_LOCK if word in _FOR_DEVELOPERS else RUNTIME_LOCK
     python = bootstrap.ensure(lock=lock)
     if not bootstrap.is_inside(python):
         bootstrap.become(python, arguments)
