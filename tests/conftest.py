@@ -15,6 +15,7 @@ from tests import cleaning, environment
 from tests.rabbitmq import queue, rabbitmq
 
 __all__ = ["queue", "rabbitmq"]  # fixtures: one broker for the whole run
+pytest_plugins = ["tests.chromium"]
 
 _IS_CONTROLLER = "PYTEST_XDIST_WORKER" not in os.environ
 _server = environment.Server() if _IS_CONTROLLER else None

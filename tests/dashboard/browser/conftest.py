@@ -7,31 +7,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from dashboard import camera
-from tests import needs
 from tests.dashboard.conftest import SignIn
 
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="session")
-def _allow_database_beside_the_browser() -> Iterator[None]:
-    """Playwright runs an event loop in this thread; Django would refuse its database beside it."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    yield
-    patch.undo()
-
-
-@pytest.fixture(scope="session")
-def browser(_allow_database_beside_the_browser: None) -> Iterator[Browser]:
-    program = camera.chromium() or needs.program("chromium", "chromium-browser")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=list(camera.FLAGS))
-        yield started
-        started.close()
 
 
 @pytest.fixture
