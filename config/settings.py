@@ -15,6 +15,7 @@ ENVIRONMENT = environment.read(os.environ, base=BASE_DIR)
 
 SECRET_KEY = ENVIRONMENT.secret_key
 COMBOIO_ENVIRONMENT = ENVIRONMENT.label
+COMBOIO_UNSAFE_DATABASE = ENVIRONMENT.admits_unsafe_database
 COMBOIO_METRICS_TOKEN = ENVIRONMENT.metrics_token
 DEBUG = ENVIRONMENT.is_debug
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)

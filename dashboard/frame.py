@@ -70,6 +70,7 @@ def context(request: HttpRequest, noun: str) -> dict[str, Any]:
         "zone": access.zone(request).key,
         "theme": theme if theme in THEMES else "",
         "environment": getattr(settings, "COMBOIO_ENVIRONMENT", ""),
+        "is_forgetful": getattr(settings, "COMBOIO_UNSAFE_DATABASE", False),
         "now": timezone.now(),
         "language": get_language() or "en",
         "direction": "rtl" if get_language_bidi() else "ltr",

@@ -8,8 +8,8 @@ from time import monotonic
 from django.db import connection, transaction
 
 from monitor.engine import batch, directory, failure, registry, solo, telemetry
-from monitor.engine.batch import Target
 from monitor.engine.life import Life
+from monitor.engine.work import Target
 from monitor.store import consumers
 
 # Of one consumer before it is the others' turn: looking for work costs two statements each time.

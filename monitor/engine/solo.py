@@ -11,9 +11,9 @@ from django.db import transaction
 from monitor.domain.errors import ComboioError
 from monitor.domain.states import DeadReason
 from monitor.engine import failure
-from monitor.engine.batch import Target, finish, run_pairs
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
+from monitor.engine.work import Target, finish, run_pairs
 from monitor.store import alerts, gates, queue
 
 STARTS = 3  # the first was the batch in which its process died
