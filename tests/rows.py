@@ -35,3 +35,13 @@ def insert(table: str, *, returning: str = "id", **columns: Any) -> Any:
     """Insert one row; the value of that column."""
     names, marks = ", ".join(columns), ", ".join(f"%({name})s" for name in columns)
     return one(f"INSERT INTO {table} ({names}) VALUES ({marks}) RETURNING {returning}", **columns)
+
+
+def forget_statistics() -> None:
+    """As if no table of the inbox was ever analysed, until the caller's transaction rolls back.
+
+    ANALYZE writes the size of a table outside any transaction: an earlier test's stays.
+    """
+    tables = "SELECT oid FROM pg_class WHERE relname LIKE 'comboio%%'"
+    run(f"UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE oid IN ({tables})")
+    run(f"DELETE FROM pg_statistic WHERE starelid IN ({tables})")

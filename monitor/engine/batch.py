@@ -18,7 +18,7 @@ from monitor.engine import telemetry
 from monitor.engine.choose import Candidate, choose, cursors
 from monitor.engine.life import Life
 from monitor.engine.work import RedoError, Target, Work, finish, run_pairs
-from monitor.store import gates, queue
+from monitor.store import gates, planning, queue
 
 BATCH_MESSAGES = 200
 _LANES_PER_CLAIM = 16
@@ -60,6 +60,7 @@ def _run_once(life: Life, target: Target, *, one_by_one: bool) -> Visit:
     visit, work = Visit(), Work()
     with transaction.atomic(durable=True):
         cursor = life.cursor()
+        planning.by_index(cursor)
         single = life.runs_single(target.consumer)
         lanes = _claim(life, cursor, target, count=1 if single else _LANES_PER_CLAIM)
         if not lanes:

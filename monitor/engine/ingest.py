@@ -15,7 +15,7 @@ from monitor.domain.errors import RejectedDeliveryError
 from monitor.domain.message import Delivery, Receipt
 from monitor.domain.states import AlertKind, Cause, DeadReason, State, Verdict
 from monitor.engine import directory, route
-from monitor.store import alerts, connections, inbox, rollup
+from monitor.store import alerts, connections, inbox, planning, rollup
 
 Receipts = list[list[Receipt]]
 
@@ -56,6 +56,7 @@ def accept(
     read, becomes a dead letter of no consumer; with ignore_unrouted it is only counted, no receipt.
     What breaks a rule of keys or sessions is refused in its receipt. Workers wake at commit.
     """
+    planning.by_index(cursor)
     receipts: Receipts = [[] for _ in deliveries]
     pending = _entries(deliveries, directory.ids(cursor), receipts)
     if ignore_unrouted:

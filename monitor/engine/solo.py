@@ -14,7 +14,7 @@ from monitor.engine import failure
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
 from monitor.engine.work import Target, finish, run_pairs
-from monitor.store import alerts, gates, queue
+from monitor.store import alerts, gates, planning, queue
 
 STARTS = 3  # the first was the batch in which its process died
 
@@ -33,6 +33,7 @@ def run_all(life: Life, target: Target) -> int:
 def _turn(life: Life, target: Target, session: int, lane: int) -> int:
     with transaction.atomic(durable=True):
         cursor = life.cursor()
+        planning.by_index(cursor)
         if not queue.lock_lane(cursor, lane):
             return 0
         turn = gates.solo_turn(cursor, session)

@@ -15,7 +15,7 @@ from monitor.domain.errors import EndedTransactionError, HandlerError, MarkerErr
 from monitor.engine import failure, handler, histogram, telemetry
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
-from monitor.store import alerts, queue
+from monitor.store import alerts, planning, queue
 
 BATCH_SECONDS = 0.050
 
@@ -60,6 +60,7 @@ def run_pairs(
     error ends it all; one by one, a failure shuts its session for the rest of the batch.
     """
     work = Work(xid=pairs[0][1].xid if pairs else 0)
+    planning.as_usual(cursor)
     started = perf_counter()
     for pick, body in pairs:
         if work.served and perf_counter() - started > BATCH_SECONDS:
@@ -160,7 +161,9 @@ def _failed(
     case = failure.Failure(
         consumer=target.consumer, consumer_id=target.id, pick=pick, body=body, error=error
     )
+    planning.by_index(cursor)
     failure.settle(cursor, case, life.random, work.settled)
+    planning.as_usual(cursor)
     work.failed += 1
     telemetry.message_event(
         "failed",
@@ -178,6 +181,7 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: Work) -> None:
     handler that ended the transaction, or lanes that were not ours, cannot finish anything.
     """
     _keep_hooks_apart()
+    planning.by_index(cursor)
     due = {pick.session for pick in work.served if pick.gated is False} - work.shut
     if due:
         queue.clear_gates(cursor, sorted(due), [each.id for each in work.finished])

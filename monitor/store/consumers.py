@@ -45,7 +45,8 @@ def retire(cursor: psycopg.Cursor[Any], names: Sequence[str]) -> int:
 
 def runnable(cursor: psycopg.Cursor[Any], ids: Sequence[int]) -> list[int]:
     """Which of these consumers are not held and have messages in their lanes."""
-    cursor.execute(SQL["runnable"], {"ids": list(ids)})
+    # Planned anew each time: outside a transaction nothing else keeps it from an old plan.
+    cursor.execute(SQL["runnable"], {"ids": list(ids)}, prepare=False)
     return [row[0] for row in cursor.fetchall()]
 
 

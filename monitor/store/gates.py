@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import psycopg
 
 from monitor.store.sql import Cursor, load
 
@@ -60,9 +63,9 @@ def suspect(cursor: Cursor, session: int, lane: int, *, until: int) -> None:
     cursor.execute(SQL["suspect"], {"session": session, "lane": lane, "solo_until": until})
 
 
-def solos(cursor: Cursor, first_lane: int, end_lane: int) -> list[tuple[int, int]]:
+def solos(cursor: psycopg.Cursor[Any], first_lane: int, end_lane: int) -> list[tuple[int, int]]:
     """(session, lane) of suspect sessions that may run now, at most 50."""
-    cursor.execute(SQL["solos"], {"first": first_lane, "end": end_lane})
+    cursor.execute(SQL["solos"], {"first": first_lane, "end": end_lane}, prepare=False)
     return [(row[0], row[1]) for row in cursor.fetchall()]
 
 

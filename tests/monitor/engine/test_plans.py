@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from monitor.store import queue
-from tests.rows import run
+from monitor.store import connections, planning, queue
+from tests.rows import forget_statistics, run
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +25,7 @@ def _buffers(statement: str, values: dict[str, Any]) -> tuple[int, str]:
     with connection.cursor() as own:
         own.execute("SELECT 1")
     cursor = psycopg.Cursor(connection.connection)
+    planning.by_index(cursor)
     # The first run marks the index entries of rows that other tests rolled back as dead.
     cursor.execute(statement, values)
     cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, values)
@@ -62,6 +63,8 @@ def test_a_claim_probes_the_index_of_each_lane(
     first = _fill(messages, sessions)
     if analysed:
         run("ANALYZE comboio_ready, comboio_lane")
+    else:
+        forget_statistics()
     values = {"first": first, "end": first + 256, "count": 16}
     buffers, plan = _buffers(queue.SQL["claim"], values)
     assert '"Relation Name": "comboio_ready"' in plan
@@ -77,3 +80,36 @@ def test_reading_costs_the_same_beside_a_large_backlog() -> None:
     buffers, plan = _buffers(queue.SQL["read"], values)
     assert ("Seq Scan", "comboio_ready") not in _scans(json.loads(plan))
     assert buffers < 16 * 25 * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "table"),
+    [
+        ("claim", {"first": 256, "end": 512, "count": 16}, "comboio_ready"),
+        ("bodies", {"ids": "ARRAY[1, 2]", "slot": 1}, "comboio_message_default"),
+    ],
+)
+def test_a_plan_that_is_kept_from_an_empty_table_goes_by_index(
+    name: str, values: dict[str, Any], table: str
+) -> None:
+    run("TRUNCATE comboio_ready, comboio_message")
+    run("ANALYZE comboio_ready, comboio_message")  # as autovacuum finds a drained queue
+    run("SET LOCAL plan_cache_mode = force_generic_plan")
+    assert ("Seq Scan", table) in _kept_plan(name, values)  # what the server would choose
+    planning.by_index(connections.shared_cursor())
+    assert ("Seq Scan", table) not in _kept_plan(name, values)
+
+
+def _kept_plan(name: str, values: dict[str, Any]) -> list[tuple[str, str]]:
+    """The scans of the generic plan that a prepared statement would keep."""
+    statement = queue.SQL[name].rstrip(";")
+    for place, parameter in enumerate(values, start=1):
+        for style in ("s", "b"):
+            statement = statement.replace(f"%({parameter}){style}", f"${place}")
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+        cursor.execute(f"PREPARE kept AS {statement}")
+        arguments = ", ".join(str(value) for value in values.values())
+        cursor.execute(f"EXPLAIN (FORMAT JSON) EXECUTE kept ({arguments})")
+        plan = cursor.fetchone()[0]
+    return _scans(json.loads(plan)[0]["Plan"] if isinstance(plan, str) else plan[0]["Plan"])

@@ -72,15 +72,13 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("analysed", [True, False])
 def test_no_list_reads_a_big_table_from_end_to_end(
-    db: None, analysed: bool, monkeypatch: pytest.MonkeyPatch
+    db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In proportion to the small seed: a cause is counted up to a part of the table.
     monkeypatch.setattr(dead_letters, "CAP", 100)
     seed = _seed()
-    if analysed:
-        run("ANALYZE")
+    run("ANALYZE")  # as autovacuum does within a minute of the first messages
     found = {
         (what, table)
         for what, call in CALLS
