@@ -1,8 +1,22 @@
 """The handler author's whole API. It imports no models, so it may be imported anywhere."""
 
+from monitor.domain.effect import Call, Effect, EffectRefused, Evidence, NotDone, Told
 from monitor.domain.errors import DeadLetter, RetryLater, Skip
 from monitor.domain.message import Message
 from monitor.domain.retry import Retry
 from monitor.engine.registry import consumer
 
-__all__ = ["DeadLetter", "Message", "Retry", "RetryLater", "Skip", "consumer"]
+__all__ = [
+    "Call",
+    "DeadLetter",
+    "Effect",
+    "EffectRefused",
+    "Evidence",
+    "Message",
+    "NotDone",
+    "Retry",
+    "RetryLater",
+    "Skip",
+    "Told",
+    "consumer",
+]

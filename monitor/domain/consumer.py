@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from monitor.domain.effect import Effect
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.places import Place
 from monitor.domain.retry import Retry
@@ -28,6 +29,9 @@ class Consumer:
     retry: Retry = field(default_factory=Retry)
     timeout_seconds: float = 30.0
     wants_message: bool = False
+    external: bool = False  # runs under a lease, effects first, then its transaction
+    lease_seconds: float = 30.0
+    effects: tuple[Effect, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name.encode()) > NAME_BYTES or not self.name.isprintable():
@@ -40,6 +44,7 @@ class Consumer:
             )
         if self.session is not None:
             self._check_session(self.session)
+        self._check_effects()
         if self.timeout_seconds <= 0:
             raise ConfigurationError(
                 f"Consumer {self.name}: timeout_seconds={self.timeout_seconds}; it must be above 0."
@@ -50,6 +55,23 @@ class Consumer:
             Place.parse(session)
         except ConfigurationError as error:
             raise ConfigurationError(f"Consumer {self.name}: session: {error}") from error
+
+    def effect(self, name: str) -> Effect | None:
+        """The declared effect of that name, or None."""
+        return next((each for each in self.effects if each.name == name), None)
+
+    def _check_effects(self) -> None:
+        if self.lease_seconds is None or not self.lease_seconds > 0:
+            raise ConfigurationError(
+                f"Consumer {self.name}: lease_seconds={self.lease_seconds!r}; it must be above 0."
+            )
+        if self.effects and not self.external:
+            raise ConfigurationError(
+                f"Consumer {self.name} declares effects; it needs external=True, because a call to "
+                "the outside must not be made inside the transaction."
+            )
+        if len({each.name for each in self.effects}) != len(self.effects):
+            raise ConfigurationError(f"Consumer {self.name} declares an effect twice.")
 
     def takes(self, message_type: str) -> bool:
         """Whether this consumer wants messages of that type."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
+from monitor.domain.errors import HandlerError
 from monitor.domain.states import Cause, State, Verdict
 
 
@@ -69,3 +71,13 @@ class Message:
     received_at: datetime
     correlation_id: str | None = None
     traceparent: str | None = None
+
+    def effect(self, name: str, request: Any = None) -> Any:
+        """Make a declared call to the outside, known before it is made; its result.
+
+        Only the message of an external consumer can: here the handler runs inside the transaction.
+        """
+        raise HandlerError(
+            f"The effect “{name}” would be made inside the transaction of {self.consumer}: if that "
+            "rolled back, the outside would keep what we forgot. Declare the consumer external=True."
+        )

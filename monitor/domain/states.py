@@ -11,6 +11,7 @@ class State(StrEnum):
     READY = "ready"
     RUNNING = "running"
     WAITING = "waiting"
+    IN_DOUBT = "in_doubt"
     DONE = "done"
     DEAD = "dead"
     DISCARDED = "discarded"
@@ -51,3 +52,5 @@ class AlertKind(StrEnum):
     MISMATCH = "mismatch"
     DEAD_LETTER = "dead letter"
     HELD_SESSION = "held session"
+    EFFECT_IN_DOUBT = "effect in doubt"
+    CONFLICT = "conflict"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, get_type_hints
 
 from monitor.domain.consumer import Consumer
+from monitor.domain.effect import Effect
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.message import Message
 from monitor.domain.retry import Retry
@@ -26,6 +27,9 @@ def consumer(  # noqa: PLR0913 - the author's whole policy in one place, keyword
     when_dead: str = "skip",
     retry: Retry | None = None,
     timeout_seconds: float = 30.0,
+    external: bool = False,
+    lease_seconds: float = 30.0,
+    effects: Sequence[Effect] = (),
 ) -> Callable[[Handler], Handler]:
     """Declare a handler. The function stays a plain function, callable in tests without a broker.
 
@@ -47,6 +51,9 @@ def consumer(  # noqa: PLR0913 - the author's whole policy in one place, keyword
                 retry=retry or Retry(),
                 timeout_seconds=timeout_seconds,
                 wants_message=wants_message,
+                external=external,
+                lease_seconds=lease_seconds,
+                effects=tuple(effects),
             )
         )
         return handler
