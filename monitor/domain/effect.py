@@ -1,4 +1,4 @@
-"""Effects outside the transaction: what an author declares, and what may be said about an outcome."""
+"""Effects outside the transaction: what an author declares, and what is said of an outcome."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Told(StrEnum):
 
 
 class NotDone(ComboioError):  # noqa: N818 - raised by a call that knows
-    """Raised by a call: for certain nothing happened (refused connection, 503). Tried again later."""
+    """Raised by a call: for certain nothing happened (no connection, 503). Tried again later."""
 
 
 class EffectRefused(ComboioError):  # noqa: N818
@@ -63,9 +63,10 @@ class Evidence:
 class Effect:
     """A declared call to the outside. call(Call) returns JSON, or raises NotDone or EffectRefused.
 
-    Any other error leaves the outcome unknown. reconcile(Call) asks the provider and returns Evidence;
-    kind "queryable" needs it. "not done" proves nothing before settle_seconds are over since the call.
-    After key_window_seconds the provider may have forgotten the key: then no call is made by itself.
+    Any other error leaves the outcome unknown. reconcile(Call) asks the provider and returns
+    Evidence; kind "queryable" needs it. "not done" proves nothing before settle_seconds are over
+    since the call. After key_window_seconds the provider may have forgotten the key: then no call
+    is made by itself.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Effect:
             )
         if self.kind == Kind.QUERYABLE and self.reconcile is None:
             raise ConfigurationError(
-                f"Effect {self.name}: a queryable provider needs reconcile=, the function that asks it."
+                f"Effect {self.name}: kind “queryable” needs reconcile=, which asks the provider."
             )
         if self.settle_seconds < 0 or self.key_window_seconds <= 0:
             raise ConfigurationError(

@@ -39,6 +39,10 @@ class EndedTransactionError(HandlerError):
     """A handler committed or rolled back the transaction that it was given."""
 
 
+class LeaseLostError(ComboioError):
+    """The lease of a session ran out or was taken over: nothing more may be done under it."""
+
+
 class RetryLater(ComboioError):  # noqa: N818 - a control signal raised by handlers, not an error
     """Raised by a handler: try this message again after so many seconds; counts as an attempt."""
 

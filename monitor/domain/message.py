@@ -79,5 +79,5 @@ class Message:
         """
         raise HandlerError(
             f"The effect “{name}” would be made inside the transaction of {self.consumer}: if that "
-            "rolled back, the outside would keep what we forgot. Declare the consumer external=True."
+            "rolled back, the outside would keep what we forgot. Declare the consumer external."
         )
