@@ -51,6 +51,7 @@ CREATE TABLE comboio_effect (
 );
 CREATE INDEX comboio_effect_doubt ON comboio_effect (started_at, id) WHERE state = 'in doubt';
 CREATE INDEX comboio_effect_probe ON comboio_effect (probe_at) WHERE state = 'in doubt' AND probe_at IS NOT NULL;
+CREATE INDEX comboio_effect_conflict ON comboio_effect (id) WHERE conflict <> '';
 
 -- What was learnt about an effect, by whom, never changed.
 CREATE TABLE comboio_evidence (
