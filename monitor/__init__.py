@@ -4,6 +4,7 @@ from monitor.domain.effect import Call, Effect, EffectRefused, Evidence, NotDone
 from monitor.domain.errors import DeadLetter, RetryLater, Skip
 from monitor.domain.message import Message
 from monitor.domain.retry import Retry
+from monitor.engine.http_call import http_effect
 from monitor.engine.registry import consumer
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "Skip",
     "Told",
     "consumer",
+    "http_effect",
 ]
