@@ -11,11 +11,11 @@ import pytest
 from django.db import connection
 
 from config.launch import postgres
-from tests import cleaning, environment
+from tests import environment
 from tests.rabbitmq import queue, rabbitmq
 
 __all__ = ["queue", "rabbitmq"]  # fixtures: one broker for the whole run
-pytest_plugins = ["tests.chromium"]
+pytest_plugins = ["tests.chromium", "monitor.testing"]
 
 _IS_CONTROLLER = "PYTEST_XDIST_WORKER" not in os.environ
 _server = environment.Server() if _IS_CONTROLLER else None
@@ -61,9 +61,8 @@ def _inbox_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
     if not _commits(request):
         yield
         return
-    request.getfixturevalue("transactional_db")  # Set up before us, so it is torn down after us.
+    request.getfixturevalue("emptied_inbox")  # Set up before us, so it is torn down after us.
     yield
-    cleaning.empty_inbox()
 
 
 @pytest.fixture
