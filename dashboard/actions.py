@@ -8,7 +8,16 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard import access, forms, picking, render
 from monitor.domain.errors import PermissionRefusedError, RefusedError
-from monitor.operations import Done, alerts, bulk, consumers, messages, mismatches, sessions
+from monitor.operations import (
+    Done,
+    alerts,
+    bulk,
+    consumers,
+    effects,
+    messages,
+    mismatches,
+    sessions,
+)
 
 
 @access.verb
@@ -105,6 +114,54 @@ def mismatches_accept_second(request: HttpRequest, id: int) -> HttpResponse:  # 
     return _answer(
         request,
         lambda: mismatches.accept_second(
+            access.actor(request), id, seen=forms.seen(request), reason=reason
+        ),
+    )
+
+
+@access.verb
+def reconcile_ask(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Ask the provider what became of an effect, and act on its answer."""
+    return _answer(
+        request, lambda: effects.reconcile_now(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def reconcile_mark_done(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Decide that an effect happened."""
+    reason, reference = forms.reason(request), forms.reference(request)
+    return _answer(
+        request,
+        lambda: effects.mark_done(
+            access.actor(request),
+            id,
+            seen=forms.seen(request),
+            reference=reference,
+            reason=reason,
+        ),
+    )
+
+
+@access.verb
+def reconcile_mark_not_done(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Decide that an effect did not happen: its message runs again."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: effects.mark_not_done(
+            access.actor(request), id, seen=forms.seen(request), reason=reason
+        ),
+    )
+
+
+@access.verb
+def reconcile_escalate(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Say that somebody else must find out about an effect."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: effects.escalate(
             access.actor(request), id, seen=forms.seen(request), reason=reason
         ),
     )

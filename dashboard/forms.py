@@ -182,6 +182,11 @@ def reason(request: HttpRequest) -> str:
     return request.POST.get("reason", "").replace("\x00", "").strip()
 
 
+def reference(request: HttpRequest) -> str:
+    """The reference outside that was typed in: what the provider calls the thing."""
+    return request.POST.get("reference", "").replace("\x00", "").strip()
+
+
 def until(request: HttpRequest) -> datetime | None:
     """The end of a hold, from a number of minutes; None: until somebody resumes it."""
     minutes = whole(request.POST.get("minutes"), 100_000)

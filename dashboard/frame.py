@@ -36,6 +36,7 @@ LINE = (
     (
         Station(noun="dead_letters", label=_("Dead letters"), icon="dead", short=_("Dead")),
         Station(noun="mismatches", label=_("Mismatches"), icon="mismatch"),
+        Station(noun="reconcile", label=_("Reconcile"), icon="reconcile"),
         Station(noun="sessions", label=_("Sessions"), icon="sessions"),
     ),
     (
@@ -48,11 +49,12 @@ LINE = (
         Station(noun="system", label=_("System"), icon="system"),
     ),
 )
-BOTTOM = (LINE[0][0], LINE[0][1], LINE[1][0], LINE[1][2])
+BOTTOM = (LINE[0][0], LINE[0][1], LINE[1][0], LINE[1][3])
 KEYS = {"overview": "o", "alerts": "a", "dead_letters": "d", "mismatches": "i", "sessions": "s"} | {
     "messages": "m",
     "duplicates": "u",
     "consumers": "c",
+    "reconcile": "r",
     "audit": "l",
     "system": "y",
 }

@@ -24,6 +24,11 @@ STATE_ICONS = {
     "accept second": "done",
     "purged": "gap",
     "not balanced": "warn",
+    "in_doubt": "reconcile",
+    "in doubt": "reconcile",
+    "in progress": "waiting",
+    "completed": "done",
+    "failed": "dead",
 }
 LOOKS = {
     "blocked": "held",
@@ -34,9 +39,15 @@ LOOKS = {
     "not balanced": "stopped",
     "keep first": "resolved",
     "accept second": "resolved",
+    "in doubt": "in_doubt",
+    "in progress": "waiting",
+    "completed": "done",
+    "failed": "dead",
 }
 PROBLEM_ICONS = {
     "no workers": "system",
+    "effect in doubt": "reconcile",
+    "conflict": "reconcile",
     "stalled": "waiting",
     "held session": "sessions",
     "held consumer": "held",
@@ -82,6 +93,11 @@ def state(name: str) -> str:
         "live": _("live"),
         "stopped": _("stopped"),
         "not balanced": _("not balanced"),
+        "in_doubt": _("in doubt"),
+        "in doubt": _("in doubt"),
+        "in progress": _("in progress"),
+        "completed": _("completed"),
+        "failed": _("failed"),
         "keep first": _("first kept"),
         "accept second": _("second accepted"),
     }
@@ -119,8 +135,15 @@ def alert(kind: str) -> str:
         "dead letter": _("dead letter"),
         "held session": _("held session"),
         "effect in doubt": _("effect in doubt"),
+        "conflict": _("conflict of evidence"),
     }
     return known.get(kind, kind)
+
+
+def effect_list(name: str) -> str:
+    """A list of the Reconcile page."""
+    known = {"doubt": _("In doubt"), "conflict": _("Conflicts"), "settled": _("Settled")}
+    return known.get(name, name)
 
 
 def moment(kind: str) -> str:

@@ -14,6 +14,8 @@ from monitor.reports.alerts import AlertRow
 _PAGES = {
     AlertKind.MISMATCH: "dashboard:mismatches_detail",
     AlertKind.HELD_SESSION: "dashboard:sessions_detail",
+    AlertKind.EFFECT_IN_DOUBT: "dashboard:reconcile_detail",
+    AlertKind.CONFLICT: "dashboard:reconcile_detail",
 }
 
 

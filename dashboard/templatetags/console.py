@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard import forms, labels
+from dashboard import doubts, forms, labels
 from dashboard import words as words_module
 from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
@@ -39,6 +39,12 @@ register.filter("cause_word", labels.cause)
 register.filter("alert_word", labels.alert)
 register.filter("moment_word", labels.moment)
 register.filter("permission_word", labels.permission)
+register.filter("effect_list_word", labels.effect_list)
+register.filter("step_word", doubts.step)
+register.filter("kind_word", doubts.kind)
+register.filter("told_word", doubts.told)
+register.filter("told_tone", doubts.tone)
+register.filter("evidence_source", doubts.source)
 
 
 @register.filter
@@ -202,7 +208,7 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
     """A button that uses a verb: what it says is what it will touch.
 
     Options: id, seen, needs (operate), icon, kind, size, ask (required or optional reason), note,
-    minutes, cause, hot (the key r goes to it), place (tells two buttons of one verb apart).
+    minutes, reference, cause, hot (the key r goes to it), place (tells two buttons apart).
     """
     needs = Permission(options.get("needs", "operate"))
     number = options.get("id")
@@ -223,6 +229,7 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
         "ask": options.get("ask", ""),
         "note": options.get("note", ""),
         "minutes": options.get("minutes", False),
+        "reference": options.get("reference", False),
         "cause": options.get("cause", ""),
         "hot": options.get("hot", False),
         "icon_name": options.get("icon", ""),

@@ -1,19 +1,22 @@
 -- name: of
 -- Where each of these messages is. One probe per table and message: OFFSET 0 keeps the planner from
 -- reading a whole table into a hash. A ready one is running when a process that lives announced it
--- and nothing shuts its session; ten seconds without heartbeat is not alive.
+-- and nothing shuts its session, or when it stands in a live lease; ten seconds without heartbeat is not
+-- alive. Behind a message in doubt all others of its session are parked.
 -- locks: nothing. rows: one per id given, also for ids that nobody knows.
 SELECT u.id,
        CASE WHEN d.id IS NOT NULL THEN 'done'
             WHEN r.id IS NOT NULL AND g.is_waiting THEN 'waiting'
+            WHEN r.id IS NOT NULL AND l.session IS NOT NULL THEN 'running'
             WHEN r.id IS NOT NULL AND NOT coalesce(g.holds, false) AND EXISTS (
                 SELECT FROM comboio_worker w
                  WHERE w.at > statement_timestamp() - interval '10 seconds' AND u.id = ANY (w.ids)
             ) THEN 'running'
             WHEN r.id IS NOT NULL THEN 'ready'
+            WHEN i.id = u.id THEN 'in_doubt'
             WHEN x.id IS NOT NULL THEN 'dead'
             WHEN c.id IS NOT NULL THEN 'discarded' END AS state,
-       r.id IS NOT NULL AND (coalesce(g.holds, false) OR coalesce(k.held, false)) AS parked
+       r.id IS NOT NULL AND (coalesce(g.holds, false) OR coalesce(k.held, false) OR i.id IS NOT NULL) AS parked
   FROM unnest(%(ids)s::bigint[]) AS u (id)
   LEFT JOIN LATERAL (SELECT m.lane, m.session, m.consumer FROM comboio_message m
                       WHERE m.id = u.id OFFSET 0) m ON true
@@ -25,4 +28,9 @@ SELECT u.id,
   LEFT JOIN LATERAL (SELECT g.held OR g.dead_message IS NOT NULL AS holds,
                             g.head = u.id AND coalesce(g.retry_at > statement_timestamp(), false) AS is_waiting
                        FROM comboio_gate g WHERE g.session = m.session OFFSET 0) g ON true
+  LEFT JOIN LATERAL (SELECT i.id FROM comboio_in_doubt i WHERE i.session = m.session
+                      ORDER BY i.session, i.id LIMIT 1) i ON true
+  LEFT JOIN LATERAL (SELECT l.session FROM comboio_lease l
+                      WHERE l.session = m.session AND l.message_id = u.id
+                        AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
   LEFT JOIN comboio_consumer k ON k.id = m.consumer;

@@ -19,6 +19,7 @@ _ROUTES = {
     "consumers": "SELECT min(id) FROM comboio_consumer WHERE id > 0",
     "mismatches": "SELECT min(id) FROM comboio_mismatch",
     "sessions": "SELECT min(session) FROM comboio_gate",
+    "reconcile": "SELECT min(id) FROM comboio_effect",
 }
 
 

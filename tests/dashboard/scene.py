@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from tests import factories, factory_figures
+from tests import factories, factory_effects, factory_figures
 from tests.rows import one, run
 
 HOSTILE = (
@@ -30,6 +30,9 @@ class Scene:
     mismatch: int
     done: int
     hostile: tuple[int, ...]
+    doubted: int
+    effect: int
+    doubted_session: int
 
 
 def fill() -> Scene:
@@ -43,6 +46,7 @@ def fill() -> Scene:
     dead = _dead_letters(payments, triage, mail)
     _waiting(payments, triage)
     mismatch = _mismatches(payments, done)
+    doubted, effect = _effects()
     hostile = tuple(_hostile(mail, text) for text in HOSTILE)
     _figures(payments, triage, mail, dead)
     return Scene(
@@ -53,6 +57,9 @@ def fill() -> Scene:
         mismatch=mismatch,
         done=done,
         hostile=hostile,
+        doubted=doubted,
+        effect=effect,
+        doubted_session=_session_of(doubted),
     )
 
 
@@ -167,6 +174,40 @@ def _mismatches(payments: int, done: int) -> int:
     other = factories.message(payments, state="done", session="acc-9")
     factories.mismatch(other, verdict="keep first")
     return number
+
+
+def _effects() -> tuple[int, int]:
+    """Charges of every kind of provider: in doubt, settled, and one with evidence against it."""
+    owner = factories.consumer(name="payments.charge")
+    charge = {"amount_cents": 9900, "currency": "EUR", "account": "acc-77"}
+    doubted, effect = factory_effects.in_doubt(
+        owner, session="acc-77", key="charge-2026-07-0077", payload=charge, seconds_ago=190
+    )
+    for text in ("cannot tell", "not done"):
+        factory_effects.evidence(effect, verdict=text, detail={"status": 404, "answer": "none"})
+    factory_figures.event(doubted, kind="in doubt", detail={"effect": "charge"})
+    for sequence in range(3):
+        factories.message(owner, session="acc-77", sequence=sequence + 2)
+    factory_effects.in_doubt(owner, session="acc-78", kind="neither", name="fax", seconds_ago=4000)
+    for at in range(4):
+        number = factories.message(owner, state="done", session=f"acc-8{at}")
+        found = factory_effects.effect(
+            number,
+            kind="keyed",
+            state="completed",
+            reference=f"ch_{at}",
+            result={"charge": f"ch_{at}"},
+            decided_by=("call", "probe", "callback", "anna")[at],
+        )
+        factory_effects.evidence(
+            found, source="call", verdict="done", detail={"reference": f"ch_{at}"}
+        )
+    factory_effects.conflict(found)
+    refused = factories.message(owner, state="dead", session="acc-90", error="EffectRefused: 402")
+    factory_effects.effect(refused, state="failed", error="402 card declined")
+    running = factories.message(owner, session="acc-91")
+    factory_effects.lease(running, slot=factory_figures.worker())
+    return doubted, effect
 
 
 def _hostile(consumer: int, text: str) -> int:
