@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -80,4 +81,14 @@ class Message:
         raise HandlerError(
             f"The effect “{name}” would be made inside the transaction of {self.consumer}: if that "
             "rolled back, the outside would keep what we forgot. Declare the consumer external."
+        )
+
+    def transaction(self) -> AbstractContextManager[Any]:
+        """Open the transaction of the handler's own tables; its end marks the message as done.
+
+        The value has result and again_after(seconds). Only for the message of an external consumer.
+        """
+        raise HandlerError(
+            f"{self.consumer} already runs inside the transaction that marks its message as done; "
+            "only the handler of an external consumer opens its own."
         )

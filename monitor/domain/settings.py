@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from monitor.domain import payload
+from monitor.domain.callback import Callback
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.payload import PayloadError
 from monitor.domain.source import DAY_SECONDS, AmqpSource, Auth, HttpSource, Secret, Source
@@ -48,9 +49,11 @@ class Settings:
 
     sources: Mapping[str, HttpSource | AmqpSource] = field(default_factory=dict)
     retention: Retention = field(default_factory=Retention)
+    effects: Mapping[str, Callback] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", MappingProxyType(dict(self.sources)))
+        object.__setattr__(self, "effects", MappingProxyType(dict(self.effects)))
         for source in self.sources.values():
             _check_coverage(source, self.retention)
 
@@ -71,11 +74,15 @@ def read(values: Mapping[str, Any]) -> Settings:
     Raises ConfigurationError that names the path of what is wrong, and the nearest known name of
     what is unknown.
     """
-    _known("", values, {"sources", "retention"})
+    _known("", values, {"sources", "retention", "effects"})
+    callbacks = _table("effects", values.get("effects", {}))
     tables = _table("sources", values.get("sources", {}))
     return Settings(
         sources={name: _source(f"sources.{name}", name, table) for name, table in tables.items()},
         retention=_build("retention", Retention, values.get("retention", {})),
+        effects={
+            name: _callback(f"effects.{name}", name, each) for name, each in callbacks.items()
+        },
     )
 
 
@@ -105,6 +112,13 @@ def _source(path: str, name: str, table: Any) -> HttpSource | AmqpSource:
     if kind == "http" and isinstance(values.get("key"), str):
         values["key"] = [values["key"]]
     return _build(path, _KINDS[kind], {"name": name, **values})
+
+
+def _callback(path: str, name: str, table: Any) -> Callback:
+    values = _table(path, table)
+    if "name" in values:
+        raise ConfigurationError(f"{path}.name: the name stands in the heading [{path}] already.")
+    return _build(path, Callback, {"name": name, **values})
 
 
 def _build(path: str, kind: type[Value], table: Any) -> Value:

@@ -7,7 +7,7 @@ from time import monotonic
 
 from django.db import connection, transaction
 
-from monitor.engine import batch, directory, failure, registry, solo, telemetry
+from monitor.engine import batch, directory, external, failure, registry, solo, telemetry
 from monitor.engine.life import Life
 from monitor.engine.work import Target
 from monitor.store import consumers
@@ -42,6 +42,9 @@ def _rotation(life: Life, is_over: Callable[[], bool]) -> int:
     for target in _targets(life):
         if is_over():
             break
+        if target.consumer.external:
+            moved += external.run_some(life, target, is_over)
+            continue
         moved += solo.run_all(life, target)
         for _ in range(_BATCHES_A_TURN):
             count = _batch(life, target, is_over)

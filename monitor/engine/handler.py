@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from django.db import connection
@@ -25,6 +25,8 @@ from monitor.domain.errors import (
 from monitor.domain.fingerprint import is_json, parse_json
 from monitor.domain.message import Message
 from monitor.store.queue import Body
+
+AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 
 class HandlerTimeoutError(ComboioError):
@@ -53,19 +55,20 @@ def run(consumer: Consumer, body: Body, attempt: int) -> Ran:
     Raises HandlerError when the handler ended that transaction or returned what JSON cannot hold,
     SwallowedErrorError when it hid a database error, HandlerTimeoutError when it took too long.
     """
-    value = _payload(consumer, body)
+    value = payload_of(consumer, body)
     started = perf_counter()
     with _time_limit(consumer):
         if consumer.wants_message:
-            result = consumer.handler(value, _message(consumer, body, attempt))
+            result = consumer.handler(value, message_of(Message, consumer, body, attempt))
         else:
             result = consumer.handler(value)
     milliseconds = (perf_counter() - started) * 1000.0
-    _check_transaction(consumer)
-    return Ran(_result(consumer, result), milliseconds)
+    check_transaction(consumer)
+    return Ran(result_text(consumer, result), milliseconds)
 
 
-def _payload(consumer: Consumer, body: Body) -> Any:
+def payload_of(consumer: Consumer, body: Body) -> Any:
+    """The body read into the handler's payload type. Raises InvalidPayloadError."""
     if not is_json(body.content_type):
         if consumer.payload is not None:
             raise InvalidPayloadError(
@@ -79,8 +82,11 @@ def _payload(consumer: Consumer, body: Body) -> Any:
         raise InvalidPayloadError(str(error)) from error
 
 
-def _message(consumer: Consumer, body: Body, attempt: int) -> Message:
-    return Message(
+def message_of(
+    kind: Callable[..., AnyMessage], consumer: Consumer, body: Body, attempt: int, **more: Any
+) -> AnyMessage:
+    """What a handler sees of a stored message, as a Message or a kind of it with more."""
+    return kind(
         id=body.id,
         consumer=consumer.name,
         source=body.source,
@@ -96,6 +102,7 @@ def _message(consumer: Consumer, body: Body, attempt: int) -> Message:
         received_at=body.received_at,
         correlation_id=body.correlation_id,
         traceparent=body.traceparent,
+        **more,
     )
 
 
@@ -119,7 +126,8 @@ def _time_is_up(_signal: int, _frame: object) -> None:
     raise HandlerTimeoutError("The handler ran longer than its consumer's timeout_seconds.")
 
 
-def _check_transaction(consumer: Consumer) -> None:
+def check_transaction(consumer: Consumer) -> None:
+    """Raise unless the transaction that the handler was given is still open and sound."""
     raw = connection.connection
     status = None if raw is None else raw.info.transaction_status
     if connection.needs_rollback or status == TransactionStatus.INERROR:
@@ -134,7 +142,8 @@ def _check_transaction(consumer: Consumer) -> None:
         )
 
 
-def _result(consumer: Consumer, result: Any) -> str | None:
+def result_text(consumer: Consumer, result: Any) -> str | None:
+    """A handler's result as JSON text. Raises HandlerError when JSON cannot hold it."""
     if result is None:
         return None
     try:

@@ -27,9 +27,9 @@ class Life:
         process: str = "child",
         *,
         random: Random | None = None,
-        note: Callable[[int, float], None] | None = None,
+        note: Callable[[int, float, int, float], None] | None = None,
     ) -> None:
-        """note: told (message id, its time limit in seconds) before a handler, (0, 0) after it."""
+        """note: told (message id, time limit, fence, lease seconds) of a handler; then zeros."""
         self.random = random or Random()  # noqa: S311 - jitter, not a secret
         self._process = process
         self._note = note
@@ -44,15 +44,19 @@ class Life:
         self._condemned: dict[int, str] = {}
         self._single_visits: dict[str, int] = {}
 
-    def begins(self, message_id: int, consumer: Consumer) -> None:
-        """A handler starts now."""
-        if self._note is not None:
-            self._note(message_id, consumer.timeout_seconds)
+    def begins(self, message_id: int, consumer: Consumer, *, fence: int = 0) -> None:
+        """A handler starts now; under a lease (its fence) it has no time limit but the renewals."""
+        if self._note is None:
+            return
+        if fence:
+            self._note(message_id, 0.0, fence, consumer.lease_seconds)
+        else:
+            self._note(message_id, consumer.timeout_seconds, 0, 0.0)
 
     def rests(self) -> None:
         """No handler runs."""
         if self._note is not None:
-            self._note(0, 0.0)
+            self._note(0, 0.0, 0, 0.0)
 
     def cursor(self) -> psycopg.Cursor[Any]:
         """A psycopg cursor on Django's connection, inside the handlers' transaction."""

@@ -14,7 +14,7 @@ SQL = load(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An effect as stored. settled_for: seconds since its settle time was over; None: not called."""
+    """An effect as stored. settled_for: seconds past its settle time; None: not called."""
 
     id: int
     message_id: int
@@ -148,5 +148,5 @@ def _record(cursor: Cursor) -> Record | None:
     row = cursor.fetchone()
     if row is None:
         return None
-    values = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    values: list[Any] = [bytes(v) if isinstance(v, memoryview) else v for v in row]
     return Record(*values)

@@ -35,6 +35,20 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who works on a session of an external consumer. key "": the message has no session."""
+
+    session: int
+    consumer: int
+    consumer_name: str
+    key: str
+    message_id: int
+    fence: int
+    is_over: bool
+    is_stolen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldConsumer:
     """A consumer and its hold; held is false once the hold's end has passed."""
 
@@ -85,6 +99,30 @@ def release(cursor: Cursor, sessions: Sequence[int], ids: Sequence[int]) -> list
         Released(session=session, held_it=held_it, is_open=is_open)
         for session, held_it, is_open in cursor.fetchall()
     ]
+
+
+def lease(cursor: Cursor, session_id: int) -> Lease | None:
+    """The lease of a session, also one that ran out; None when nobody works on it."""
+    cursor.execute(SQL["lease"], {"session": session_id})
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    return Lease(
+        session=row[0],
+        consumer=row[1],
+        consumer_name=row[2],
+        key=row[3] or "",
+        message_id=row[4],
+        fence=row[5],
+        is_over=row[6],
+        is_stolen=row[7],
+    )
+
+
+def steal(cursor: Cursor, session_id: int, *, seen: int) -> int:
+    """Take a live lease from its holder. Returns 1, or 0 when the fence is no longer as seen."""
+    cursor.execute(SQL["steal"], {"session": session_id, "seen": seen})
+    return int(cursor.rowcount)
 
 
 def consumer(cursor: Cursor, consumer_id: int) -> HeldConsumer | None:

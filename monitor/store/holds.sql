@@ -84,3 +84,20 @@ UPDATE comboio_consumer
    SET held = false, held_at = NULL, held_by = NULL, held_reason = NULL, held_until = NULL,
        version = nextval('comboio_version')
  WHERE id = %(consumer)s AND held AND version = %(seen)s;
+
+-- name: lease
+-- Who works on a session of an external consumer. locks: nothing. rows: 0 or 1
+SELECT lease.session, lease.consumer, consumer.name, session.key, lease.message_id, lease.fence,
+       lease.expires_at <= clock_timestamp(), lease.slot = 0
+  FROM comboio_lease AS lease
+  JOIN comboio_consumer AS consumer ON consumer.id = lease.consumer
+  LEFT JOIN comboio_session AS session ON session.id = lease.session
+ WHERE lease.session = %(session)s;
+
+-- name: steal
+-- The lease ends now, under a new fence: its holder can neither renew nor commit, anyone may take it over.
+-- Slot 0 is no process: it tells a stolen lease from one that ran out.
+-- locks: the lease, so it waits for a holder that is committing. rows: 1, or 0 when it is no longer as seen
+UPDATE comboio_lease
+   SET fence = nextval('comboio_fence'), expires_at = clock_timestamp(), slot = 0
+ WHERE session = %(session)s AND fence = %(seen)s AND expires_at > clock_timestamp();

@@ -93,6 +93,13 @@ def bodies(cursor: psycopg.Cursor[Any], ids: Sequence[int], slot: int) -> list[B
     return [Body(*row) for row in cursor.fetchall()]
 
 
+def transaction_id(cursor: psycopg.Cursor[Any]) -> int:
+    """The id of the open transaction; finish() wants the same."""
+    cursor.execute(SQL["transaction_id"])
+    row = cursor.fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def finish(
     cursor: psycopg.Cursor[Any],
     consumer: int,

@@ -71,6 +71,10 @@ SELECT m.id, m.session, s.key, m.source, m.origin, m.key, m.type, m.sequence, m.
     ON w.id = u.id
  ORDER BY u.n;
 
+-- name: transaction_id
+-- The id of the open transaction, to be found again at its end. rows: 1.
+SELECT pg_current_xact_id()::text::bigint;
+
 -- name: finish
 -- The marker of processing: the removal of each ready row, with its done row, in the transaction of the
 -- effects. The caller asserts the count and rolls back otherwise. A handler that ended the transaction

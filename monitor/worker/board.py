@@ -17,7 +17,10 @@ SLOTS = 64
 _WAKE = struct.Struct("=d")
 _SLOTS_AT = 1 + _WAKE.size
 # pid, is it draining, message id (0: none), start of its handler (monotonic), its time limit
-_SLOT = struct.Struct("=iiqdd")
+# (0: none), fence and seconds of its lease (0: none)
+_SLOT = struct.Struct("=iiqddqd")
+_NOTHING = (0, 0.0, 0, 0.0)
+_EMPTY = (0, 0, 0, 0.0, 0.0, 0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,12 @@ class Entry:
     message_id: int
     since: float
     limit_seconds: float
+    fence: int
+    lease_seconds: float
 
     def overdue_seconds(self) -> float:
         """How long its handler has run past its limit; 0 or less when it has not."""
-        if not self.message_id:
+        if not self.message_id or not self.limit_seconds:
             return 0.0
         return monotonic() - self.since - self.limit_seconds
 
@@ -67,15 +72,17 @@ class Board:
     def drains(self, index: int) -> None:
         """The child of this index drains now, and sees all that was committed until now."""
         _WAKE.pack_into(self._memory, 1, 0.0)
-        self._write(index, True, 0, 0.0)
+        self._write(index, True, _NOTHING)
 
     def idles(self, index: int) -> None:
         """The child of this index has nothing to do."""
-        self._write(index, False, 0, 0.0)
+        self._write(index, False, _NOTHING)
 
-    def runs(self, index: int, message_id: int, limit_seconds: float) -> None:
-        """The child of this index runs that message (0: none)."""
-        self._write(index, True, message_id, limit_seconds)
+    def runs(
+        self, index: int, message_id: int, limit: float, fence: int = 0, lease: float = 0.0
+    ) -> None:
+        """The child of this index runs that message (0: none), under a lease (fence 0: none)."""
+        self._write(index, True, (message_id, limit, fence, lease))
 
     def entries(self) -> list[Entry]:
         """Every slot that was ever written; a killed child's stays until its successor writes."""
@@ -87,13 +94,13 @@ class Board:
 
     def clear(self, index: int) -> None:
         """Forget a child that is gone."""
-        _SLOT.pack_into(self._memory, _SLOTS_AT + index * _SLOT.size, 0, 0, 0, 0.0, 0.0)
+        _SLOT.pack_into(self._memory, _SLOTS_AT + index * _SLOT.size, *_EMPTY)
 
-    def _write(self, index: int, is_draining: bool, message_id: int, limit: float) -> None:
+    def _write(self, index: int, is_draining: bool, work: tuple[int, float, int, float]) -> None:
+        message_id, limit, fence, lease = work
         offset = _SLOTS_AT + (index % SLOTS) * _SLOT.size
-        _SLOT.pack_into(
-            self._memory, offset, os.getpid(), is_draining, message_id, monotonic(), limit
-        )
+        values = (os.getpid(), is_draining, message_id, monotonic(), limit, fence, lease)
+        _SLOT.pack_into(self._memory, offset, *values)
 
 
 BOARD = Board()

@@ -14,6 +14,7 @@ from monitor.sources import receiver
 from monitor.worker import WAKE_UP, WAKE_UP_SECONDS, child
 from monitor.worker.board import BOARD
 from monitor.worker.parent import Parent
+from monitor.worker.renewal import Renewal
 
 _JOIN_SECONDS = 3.0
 
@@ -35,6 +36,7 @@ class ParentStep(bootsteps.StartStopStep):
         self._threads = [
             Thread(target=parent.listen, name="wake-up", daemon=True),
             Thread(target=parent.watch, name="watch", daemon=True),
+            Thread(target=Renewal(BOARD, self._stop).run, name="leases", daemon=True),
             *receiver.threads(conf.get(), self._stop),
         ]
         for thread in self._threads:

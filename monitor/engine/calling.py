@@ -1,0 +1,264 @@
+"""Calls to the outside under a lease: recorded before they go out, settled by what came back.
+
+The two-phase record of an effect (in progress → completed with result) after J. Gray and A. Reuter,
+"Transaction Processing", 1992, §10.3 (testable actions), with the provider's kind deciding what may
+follow an unknown outcome.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+from django.db import transaction
+
+from monitor.domain.consumer import Consumer
+from monitor.domain.effect import (
+    Call,
+    Effect,
+    EffectInDoubtError,
+    EffectRefused,
+    Evidence,
+    Kind,
+    NotDone,
+    Told,
+)
+from monitor.domain.errors import HandlerError, LeaseLostError, RetryLater
+from monitor.domain.message import Message
+from monitor.domain.rendering import render
+from monitor.store import connections, effects, leases, rollup
+from monitor.store.effects import Record
+from monitor.store.leases import Lease
+from monitor.store.sql import Cursor
+
+_ERROR_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Makes the effects of one message, for the holder of its session's lease."""
+
+    consumer: Consumer
+    consumer_id: int
+    lease: Lease
+
+    def run(self, message: Message, name: str, request: Any) -> Any:
+        """The result of a declared effect: recorded earlier, found by asking, or by a call now.
+
+        Wants no open transaction; opens its own short ones. Raises LeaseLostError, EffectRefused,
+        EffectInDoubtError, RetryLater (settle time), or what the call raised.
+        """
+        declared = self.consumer.effect(name)
+        if declared is None:
+            known = ", ".join(each.name for each in self.consumer.effects) or "none"
+            raise HandlerError(
+                f"{self.consumer.name} declares no effect “{name}”; declared: {known}."
+            )
+        record = self._begin(declared, message, request)
+        if record.state == "completed":
+            return None if record.result is None else json.loads(record.result)
+        if record.state == "failed":
+            raise EffectRefused(record.error)
+        if record.state == "in doubt":
+            raise EffectInDoubtError(str(record.id))
+        call = Call(
+            key=record.key,
+            request=request,
+            message_id=message.id,
+            traceparent=message.traceparent,
+        )
+        if record.is_unknown:
+            settled = self._after_unknown(declared, record, call)
+            if settled is not None:
+                return settled.result
+        return self._call(declared, record, call)
+
+    def _begin(self, declared: Effect, message: Message, request: Any) -> Record:
+        body = _canonical(self.consumer, declared, request)
+        digest = blake2b(body, digest_size=16).digest()
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            self._check_lease(cursor, f"call the effect “{declared.name}”")
+            effects.begin(
+                cursor,
+                {
+                    "message": message.id,
+                    "consumer": self.consumer_id,
+                    "name": declared.name,
+                    "key": f"comboio-{message.id}-{declared.name}-{digest.hex()[:6]}",
+                    "kind": declared.kind,
+                    "request": body.decode(),
+                    "request_hash": digest,
+                    "settle_seconds": declared.settle_seconds,
+                },
+            )
+            record = effects.of_message(cursor, message.id, declared.name)
+        assert record is not None  # noqa: S101 - it was inserted, now or earlier
+        if record.request_hash != digest:
+            raise HandlerError(
+                f"The effect “{declared.name}” of message {message.id} was begun with another "
+                "request. A request must be the same on every attempt: no times, no random values."
+            )
+        return record
+
+    def _after_unknown(self, declared: Effect, record: Record, call: Call) -> Evidence | None:
+        """What must happen before another call. Evidence of done: no call; None: call again."""
+        if declared.kind == Kind.KEYED:
+            if record.is_key_old:
+                raise EffectInDoubtError(str(record.id))
+            return None
+        if declared.reconcile is None:
+            raise EffectInDoubtError(str(record.id))
+        evidence = ask(declared, call)
+        return self._weigh(declared, record, evidence)
+
+    def _weigh(self, declared: Effect, record: Record, evidence: Evidence) -> Evidence | None:
+        is_early = record.settled_for is None or record.settled_for < 0
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            self._check_lease(cursor, "act on an answer")
+            keep(cursor, record.id, evidence, source="probe")
+            if evidence.told == Told.DONE:
+                complete(cursor, record, evidence, by="probe")
+                return evidence
+            if evidence.told == Told.REFUSED:
+                fail(cursor, record, str(evidence.detail), by="probe")
+            elif evidence.told == Told.NOT_DONE and not is_early:
+                effects.step(cursor, record.id, "not done")
+        if evidence.told == Told.REFUSED:
+            raise EffectRefused(str(evidence.detail))
+        if evidence.told == Told.NOT_DONE:
+            if is_early:
+                raise RetryLater(-(record.settled_for or -declared.settle_seconds) + 0.01)
+            return None
+        raise EffectInDoubtError(str(record.id))
+
+    def _call(self, declared: Effect, record: Record, call: Call) -> Any:
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            self._check_lease(cursor, f"call the effect “{declared.name}”")
+            if not effects.call(cursor, record.id, declared.key_window_seconds):
+                raise RetryLater(0.0, "the effect was settled meanwhile")
+            count(cursor, record.consumer, "called")
+        try:
+            result = declared.call(call)
+        except NotDone as error:
+            self._learn(record, "not done", Told.NOT_DONE, error)
+            raise
+        except EffectRefused as error:
+            with transaction.atomic(durable=True):
+                cursor = connections.shared_cursor()
+                keep(cursor, record.id, _said(Told.REFUSED, error), source="call")
+                fail(cursor, record, render(error).text, by="call")
+            raise
+        except Exception as error:
+            self._learn(record, "no answer", Told.CANNOT_TELL, error)
+            if declared.kind == Kind.NEITHER:
+                raise EffectInDoubtError(str(record.id)) from error
+            raise
+        return self._complete(record, result)
+
+    def _complete(self, record: Record, result: Any) -> Any:
+        # Recorded whoever holds the lease now: what is known to have happened is not forgotten.
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            keep(cursor, record.id, Evidence(told=Told.DONE, result=result), source="call")
+            complete(cursor, record, Evidence(told=Told.DONE, result=result), by="call")
+        return result
+
+    def _learn(self, record: Record, step: str, told: Told, error: Exception) -> None:
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            keep(cursor, record.id, _said(told, error), source="call")
+            effects.step(cursor, record.id, step, render(error).text[:_ERROR_CHARACTERS])
+            if told == Told.NOT_DONE:
+                count(cursor, record.consumer, "not done")
+
+    def _check_lease(self, cursor: Cursor, what: str) -> None:
+        if not leases.holds(cursor, self.lease):
+            raise LeaseLostError(f"The lease of the session was lost; it may not {what} any more.")
+
+
+def ask(declared: Effect, call: Call) -> Evidence:
+    """What the provider says about a call; a probe that fails cannot tell. Wants no transaction."""
+    if declared.reconcile is None:
+        return Evidence(told=Told.CANNOT_TELL, detail={"reason": "no reconcile function"})
+    try:
+        return declared.reconcile(call)
+    except Exception as error:
+        return _said(Told.CANNOT_TELL, error)
+
+
+def keep(
+    cursor: Cursor, effect_id: int, evidence: Evidence, *, source: str, actor: str = ""
+) -> None:
+    """Write evidence down; it is never changed."""
+    detail = {**evidence.detail}
+    if evidence.result is not None:
+        detail["result"] = evidence.result
+    if evidence.reference:
+        detail["reference"] = evidence.reference
+    effects.add_evidence(
+        cursor, effect_id, source=source, verdict=evidence.told, actor=actor, detail=detail
+    )
+
+
+def complete(cursor: Cursor, record: Record, evidence: Evidence, *, by: str) -> bool:
+    """The effect happened: keep its result. False: it had an outcome already."""
+    is_settled = effects.settle(
+        cursor,
+        record.id,
+        {
+            "state": "completed",
+            "result": None if evidence.result is None else orjson.dumps(evidence.result).decode(),
+            "reference": evidence.reference,
+            "error": "",
+            "step": "answered" if by == "call" else "asked",
+            "decided_by": by,
+        },
+    )
+    if is_settled:
+        count(cursor, record.consumer, "completed")
+    return is_settled
+
+
+def fail(cursor: Cursor, record: Record, error: str, *, by: str) -> bool:
+    """The provider said no for good. False: the effect had an outcome already."""
+    is_settled = effects.settle(
+        cursor,
+        record.id,
+        {
+            "state": "failed",
+            "result": None,
+            "reference": "",
+            "error": error[:_ERROR_CHARACTERS],
+            "step": "refused",
+            "decided_by": by,
+        },
+    )
+    if is_settled:
+        count(cursor, record.consumer, "failed")
+    return is_settled
+
+
+def count(cursor: Cursor, consumer_id: int, label: str) -> None:
+    """Count what became of an effect."""
+    rollup.add(cursor, [(consumer_id, "effects", label, 1.0)])
+
+
+def _said(told: Told, error: BaseException) -> Evidence:
+    rendered = render(error)
+    detail = {"error_class": rendered.class_name, "error": rendered.text[:_ERROR_CHARACTERS]}
+    return Evidence(told=told, detail=detail)
+
+
+def _canonical(consumer: Consumer, declared: Effect, request: Any) -> bytes:
+    try:
+        return orjson.dumps(request, option=orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        raise HandlerError(
+            f"{consumer.name}: the request of the effect “{declared.name}” cannot be JSON: {error}."
+        ) from error

@@ -1,0 +1,65 @@
+"""Messages in doubt: how they leave the queue, and how a known outcome brings them back."""
+
+from __future__ import annotations
+
+from monitor.domain.effect import Effect
+from monitor.domain.errors import MarkerError
+from monitor.domain.states import AlertKind
+from monitor.engine import calling, failure, registry
+from monitor.engine.choose import Candidate
+from monitor.engine.work import Target
+from monitor.store import alerts, effects, events, gates
+from monitor.store.sql import Cursor
+
+FIRST_PROBE_SECONDS = 2.0
+
+
+def unknown_effect(cursor: Cursor, message_id: int) -> int | None:
+    """The effect of a message whose outcome nobody knows; None: all are known."""
+    return effects.unknown(cursor, message_id)
+
+
+def declared_effect(consumer_name: str, effect_name: str) -> Effect | None:
+    """What the running code declares about an effect; None: it does not any more."""
+    consumer = registry.get(consumer_name)
+    return None if consumer is None else consumer.effect(effect_name)
+
+
+def set_aside(
+    cursor: Cursor, target: Target, pick: Candidate, effect_id: int, settled: failure.Settled
+) -> None:
+    """Move the message out of the queue until the outcome of its effect is known.
+
+    Wants the lane. Raises MarkerError when the message was not in the queue.
+    """
+    record = effects.by_id(cursor, effect_id)
+    if record is None:
+        raise MarkerError(f"Effect {effect_id} is gone.", (pick.id,))
+    declared = target.consumer.effect(record.name)
+    can_ask = declared is not None and declared.reconcile is not None
+    effects.doubt(cursor, effect_id, probe_seconds=FIRST_PROBE_SECONDS if can_ask else None)
+    calling.count(cursor, target.id, "in doubt")
+    moved = effects.set_aside(
+        cursor,
+        {
+            "lane": pick.lane,
+            "session": pick.session,
+            "message": pick.id,
+            "consumer": target.id,
+            "effect": effect_id,
+            "attempts": pick.failed_attempts,
+        },
+    )
+    if not moved:
+        raise MarkerError(f"Message {pick.id} left the queue meanwhile.", (pick.id,))
+    gates.drop_retry(cursor, pick.session)
+    events.write_many(cursor, "in doubt", {pick.id: {"effect": record.name, "key": record.key}})
+    settled.alerts.append(
+        alerts.Alert(
+            kind=AlertKind.EFFECT_IN_DOUBT,
+            consumer=target.id,
+            subject=str(effect_id),
+            title=f"The outcome of “{record.name}” with key {record.key} is unknown",
+            target=effect_id,
+        )
+    )
