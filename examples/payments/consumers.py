@@ -1,12 +1,14 @@
-"""Three consumers of the source `payments`: booking, telling the customer, paying out."""
+"""Consumers of the source `payments`: booking, telling the customer, paying out, charging."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from django.db.models import F
 
-from examples.payments.models import Account, LedgerEntry, Notice
+from examples.payments.charging import bank, card, voucher
+from examples.payments.models import Account, LedgerEntry, Notice, Receipt
 from monitor import DeadLetter, Message, Retry, consumer
 
 # Short waits, so that a demo of half a minute shows retries to their end.
@@ -21,6 +23,17 @@ class Payment:
     sequence: int
     amount_cents: int
     fail_times: int = 0  # so many attempts find the clearing house silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """The body of a charge, and by which of the three ways the customer pays."""
+
+    account: str
+    sequence: int
+    amount_cents: int
+    by: Literal["card", "bank", "voucher"] = "card"
+    pretend: str = "none"  # what shall go wrong at the provider of the demo, the first time
 
 
 class ClearingHouseError(Exception):
@@ -74,6 +87,33 @@ def pay_out(payment: Payment, message: Message) -> dict[str, int]:
     if payment.amount_cents <= 0:
         raise DeadLetter("A payout must be above nothing.")
     return _book(payment, message, amount_cents=-payment.amount_cents)
+
+
+@consumer(
+    "payments.charge",
+    source="payments",
+    types=("charge",),
+    session="account",
+    external=True,
+    lease_seconds=10,
+    effects=(card, bank, voucher),
+    retry=SHORT_WAITS,
+)
+def charge_customer(charge: Charge, message: Message) -> None:
+    """Charge through the provider, then keep its receipt: first the outside, then our tables."""
+    request = {"amount_cents": charge.amount_cents, "pretend": charge.pretend}
+    answer = message.effect(charge.by, request)
+    with message.transaction() as commit:
+        receipt = Receipt.objects.create(
+            account=charge.account,
+            sequence=charge.sequence,
+            amount_cents=charge.amount_cents,
+            # A person who settled it may have had no more than the word of the provider.
+            provider_id=answer["id"] if answer else "",
+            message_key=message.key,
+            message_id=message.id,
+        )
+        commit.result = {"receipt": receipt.id}
 
 
 def _ask_clearing_house(payment: Payment, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Accounts, their ledger, and the notices about large payments.
+"""Accounts, their ledger, the notices about large payments, and receipts of charges.
 
 No table is unique on the message: if a message took effect twice, two rows would show it.
 """
@@ -43,3 +43,17 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account}: {self.text}"
+
+
+class Receipt(models.Model):
+    """A charge that the provider made, as it told us."""
+
+    account = models.CharField(max_length=64)
+    sequence = models.BigIntegerField()
+    amount_cents = models.BigIntegerField()
+    provider_id = models.CharField(max_length=64, blank=True)
+    message_key = models.CharField(max_length=512, db_index=True)
+    message_id = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.account} no. {self.sequence}: {self.provider_id}"
