@@ -10,6 +10,7 @@ from monitor.metrics.views import metrics
 
 urlpatterns = [
     path("ingest/", include("monitor.sources.urls")),
+    path("effects/", include("monitor.sources.effect_urls")),
     path("metrics", metrics, name="metrics"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

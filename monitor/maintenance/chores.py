@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from monitor.maintenance import reconcile
 from monitor.store import chores, rollup, snapshots, workers
 from monitor.store.sql import Cursor
 
@@ -22,6 +23,18 @@ class Chore:
     name: str
     every_seconds: float
     run: Callable[[Cursor], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongChore:
+    """Work that waits for others: outside any transaction, so run opens its own where it needs one.
+
+    Several processes may do it at once.
+    """
+
+    name: str
+    every_seconds: float
+    run: Callable[[], int]
 
 
 def _fold(cursor: Cursor) -> int:
@@ -40,9 +53,17 @@ CHORES = (
     Chore(name="prune minutes", every_seconds=3600.0, run=_forget_minutes),
 )
 
+# In a thread of their own: a provider that hangs must not stop the figures.
+LONG_CHORES = (LongChore(name="reconcile", every_seconds=1.0, run=reconcile.run),)
 
-def run_once(chore: Chore) -> int:
-    """Do a chore in a transaction of its own; how much it did, 0 when another process is at it."""
+
+def run_once(chore: Chore | LongChore) -> int:
+    """Do a chore; how much it did, 0 when another process is at it. Wants no transaction.
+
+    A short one is done in a transaction of its own.
+    """
+    if isinstance(chore, LongChore):
+        return chore.run()
     with transaction.atomic(), connection.cursor() as cursor:
         if not chores.begin(cursor, chore.name, _CHORE_SECONDS):
             return 0

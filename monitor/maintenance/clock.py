@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Event
+from threading import Event, Thread
 from time import monotonic
 
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
-from monitor.maintenance.chores import CHORES, Chore, run_once
+from monitor.maintenance.chores import CHORES, LONG_CHORES, Chore, LongChore, run_once
 
 _log = structlog.get_logger("comboio.clock")
+_JOIN_SECONDS = 3.0
 
 
-def run(stop: Event, chores: Sequence[Chore] = CHORES) -> None:
+def run_all(stop: Event) -> None:
+    """Until stop is set: the short chores here, the long ones beside them.
+
+    When the thread of the long ones ends by a fault, all ends: a clock that does half of its work
+    is worse than one that is started again.
+    """
+    beside = Thread(target=_run_beside, args=(stop,), name="long chores", daemon=True)
+    beside.start()
+    run(stop)
+    beside.join(_JOIN_SECONDS)
+
+
+def _run_beside(stop: Event) -> None:
+    try:
+        run(stop, LONG_CHORES)
+    finally:
+        stop.set()
+
+
+def run(stop: Event, chores: Sequence[Chore | LongChore] = CHORES) -> None:
     """Until stop is set. A chore that fails is logged and due again after its time."""
     due = {chore.name: monotonic() for chore in chores}
     while not stop.is_set():
@@ -26,7 +46,7 @@ def run(stop: Event, chores: Sequence[Chore] = CHORES) -> None:
     connection.close()
 
 
-def _do(chore: Chore) -> None:
+def _do(chore: Chore | LongChore) -> None:
     try:
         run_once(chore)
     except (DatabaseError, InterfaceError) as error:

@@ -51,7 +51,8 @@ def registry(cache: Cache | None = None) -> CollectorRegistry:
 
 def _sources() -> Collection[str]:
     try:
-        return list(conf.get().sources)
+        settings = conf.get()
+        return [*settings.sources, *(f"effects/{name}" for name in settings.effects)]
     except ConfigurationError:
         return []  # a wrong file stops the entrances, not the metrics
 

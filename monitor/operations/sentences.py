@@ -68,6 +68,17 @@ def changed(cursor: Cursor, object_kind: str, object_id: int, name: str) -> Refu
     return RefusedError(text % ({"name": name} | _told(act)))
 
 
+def decided(by: str, at: datetime) -> str:
+    """Who settled an effect, and when: a person by name, else what it was."""
+    known = {
+        "call": _("by the answer to the call"),
+        "probe": _("by asking the provider"),
+        "callback": _("by the provider's callback"),
+    }
+    facts = {"by": known.get(by) or _("by %(name)s") % {"name": by}, "at": when(at)}
+    return _("%(by)s at %(at)s") % facts
+
+
 def _told(act: Act | None) -> dict[str, str]:
     if act is None:
         return {}
@@ -84,5 +95,10 @@ def _past(verb: str) -> str:
         "keep first": _("decided (keep first)"),
         "accept second": _("decided (accept second)"),
         "acknowledge": _("acknowledged"),
+        "mark done": _("marked done"),
+        "mark not done": _("marked not done"),
+        "reconcile": _("reconciled"),
+        "escalate": _("escalated"),
+        "steal": _("taken from its holder"),
     }
     return known.get(verb, verb)

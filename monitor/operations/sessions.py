@@ -1,4 +1,4 @@
-"""Verbs on sessions: hold and resume."""
+"""Verbs on sessions: hold, resume, and steal (a lease)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from monitor.domain.states import AlertKind
 from monitor.operations.done import Done
 from monitor.operations.sentences import changed, cleaned
 from monitor.operations.transaction import act, record
-from monitor.store import alerts, holds, lanes
-from monitor.store.holds import Session
+from monitor.store import alerts, events, holds, lanes
+from monitor.store.holds import Lease, Session
 
 
 def hold(actor: Actor, session_id: int, *, reason: str) -> Done:
@@ -57,6 +57,32 @@ def resume(actor: Actor, session_id: int, *, seen: int) -> Done:
         return Done(verb="resume", text=text % facts, count=1)
 
 
+def steal(actor: Actor, session_id: int, *, seen: int, reason: str) -> Done:
+    """Take the lease of an external consumer's session from its holder; seen is its fence.
+
+    The holder, should it still live, can neither commit nor call an effect any more; the next one
+    treats its last call as one without an answer. Raises RefusedError without a reason, or when the
+    lease is no longer as seen; PermissionRefusedError without “decide”.
+    """
+    with act(actor, Permission.DECIDE) as cursor:
+        reason = cleaned(reason)
+        if not reason:
+            raise RefusedError(_("Say why the holder must not go on: its work so far is lost."))
+        found = holds.lease(cursor, session_id)
+        if found is None or not holds.steal(cursor, session_id, seen=seen):
+            raise _not_leased(cursor, session_id)
+        detail = {"message": found.message_id, "fence": seen}
+        events.write_many(cursor, "steal", {found.message_id: {"reason": reason}}, actor=actor.name)
+        record(cursor, actor, "steal", ("session", session_id), reason=reason, detail=detail)
+        lanes.wake(cursor)
+        text = _(
+            "The lease of %(session)s is taken from its holder; message %(id)d starts again as "
+            "soon as a worker is free."
+        )
+        facts = {"session": _leased(found), "id": found.message_id}
+        return Done(verb="steal", text=text % facts, count=1)
+
+
 def _locked(cursor: psycopg.Cursor[Any], session_id: int) -> Session:
     found = holds.session(cursor, session_id)
     if found is None:
@@ -73,6 +99,34 @@ def _not_held(cursor: psycopg.Cursor[Any], found: Session) -> RefusedError:
             % {"session": _named(found), "dead": found.dead_message}
         )
     return changed(cursor, "session", found.id, _named(found))
+
+
+def _not_leased(cursor: psycopg.Cursor[Any], session_id: int) -> RefusedError:
+    """Why there is nothing to take: somebody did, the work ended, or the lease ran out."""
+    found = holds.lease(cursor, session_id)
+    if found is None:
+        return RefusedError(
+            _("Nobody works on session %(id)d any more: there is no lease; reload the page.")
+            % {"id": session_id}
+        )
+    if found.is_over and not found.is_stolen:
+        return RefusedError(
+            _("The lease of %(session)s has run out: any worker may take it; reload the page.")
+            % {"session": _leased(found)}
+        )
+    return changed(cursor, "session", session_id, _leased(found))
+
+
+def _leased(found: Lease) -> str:
+    if not found.key:
+        return _("Message %(id)d of %(consumer)s, which has no session,") % {
+            "id": found.message_id,
+            "consumer": found.consumer_name,
+        }
+    return _("Session “%(key)s” of %(consumer)s") % {
+        "key": found.key,
+        "consumer": found.consumer_name,
+    }
 
 
 def _named(found: Session) -> str:

@@ -6,25 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-import psycopg
 import structlog
 from django.contrib.auth.decorators import login_not_required
-from django.db import Error, connection, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
 from monitor import conf
 from monitor.domain import keys
-from monitor.domain.errors import ConfigurationError, RejectedDeliveryError
 from monitor.domain.message import Delivery
 from monitor.domain.source import HttpSource
 from monitor.engine import ingest
 from monitor.sources import (
     answers,
     cloudevents,
+    entrance,
     github,
-    http_body,
     look_up,
     plain_json,
     refusals,
@@ -68,7 +66,7 @@ def _answer(request: HttpRequest, name: str, act: Act) -> HttpResponse:
     try:
         return act(request, _source(name))
     except Exception as error:  # the edge of the product: whatever it is, its sender gets an answer
-        refusal = _refusal(name, error)
+        refusal = entrance.refusal_of(name, error)
     refusals.count(name, refusal)
     return answers.of_refusal(refusal)
 
@@ -78,32 +76,6 @@ def _source(name: str) -> HttpSource:
     if source is None:
         raise Refusal(Reason.UNKNOWN_SOURCE, "There is no such source.")
     return source
-
-
-def _refusal(name: str, error: Exception) -> Refusal:
-    """An error as the refusal of a request; a fault of ours is never blamed on the sender."""
-    if isinstance(error, Refusal):
-        return error
-    if isinstance(error, RejectedDeliveryError):
-        return Refusal(Reason.MALFORMED, str(error))
-    if isinstance(error, ConfigurationError):
-        log.error("configuration_wrong", detail=str(error))
-        return Refusal(Reason.NOT_CONFIGURED, "The settings of this service are wrong.")
-    if isinstance(error, psycopg.DataError | psycopg.IntegrityError):
-        log.error("delivery_cannot_be_stored", source=name, detail=type(error).__name__)
-        return Refusal(Reason.MALFORMED, "The database cannot hold this message.")
-    if isinstance(error, psycopg.Error | Error):
-        log.error("ingest_not_durable", source=name, detail=type(error).__name__)
-        _drop_connection()
-    else:
-        log.error("ingest_failed", source=name, exc_info=error)
-    return Refusal(Reason.NOT_DURABLE, "It is not stored for certain; send it again.")
-
-
-def _drop_connection() -> None:
-    # psycopg's own cursor hides a broken connection from Django, which would use it again.
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _deliver(request: HttpRequest, source: HttpSource) -> HttpResponse:
@@ -132,23 +104,18 @@ def _batch_item(source: HttpSource, item: Item, told: Iterator[Told]) -> Told:
 
 
 def _open(request: HttpRequest, source: HttpSource) -> Envelope:
-    """The request of a known sender. A token is checked before a byte of the body is read."""
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    scheme = source.auth.scheme if source.auth else ""
-    proof = signatures.check_token(source, headers) if scheme == "bearer" else signatures.Proof()
-    wire = http_body.read(request, source)
-    if scheme not in ("", "bearer"):
-        proof = signatures.check_signature(source, headers, wire)
-    content_type = headers.get("content-type", "").strip()
+    """The request of a known sender, as the formats read it."""
+    opened = entrance.open_request(request, source)
+    content_type = opened.headers.get("content-type", "").strip()
     if len(content_type) > CONTENT_TYPE_CHARACTERS or not content_type.isprintable():
         raise Refusal(Reason.MEDIA_TYPE, "Content-Type: this cannot be a media type.")
     return Envelope(
         source=source,
-        headers=headers,
-        body=http_body.decode(wire, headers.get("content-encoding", ""), source.body_limit_bytes),
+        headers=opened.headers,
+        body=opened.body,
         content_type=content_type,
-        key=_guard(source, proof),
-        secret=proof.secret,
+        key=_guard(source, opened.proof),
+        secret=opened.proof.secret,
     )
 
 
@@ -168,7 +135,7 @@ def _read(envelope: Envelope) -> Sequence[Item]:
 
 
 def _find(request: HttpRequest, source: HttpSource, key: str) -> HttpResponse:
-    headers = {name.lower(): value for name, value in request.headers.items()}
+    headers = entrance.lower_case(request)
     if source.auth is None:
         # Everyone may send; that is no leave to read what handlers returned.
         raise Refusal(Reason.UNAUTHENTICATED, "An unsigned source has no look-up.")

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from django.http import HttpRequest, UnreadablePostError
 
-from monitor.domain.source import HttpSource
 from monitor.sources.refusal import Reason, Refusal
 
 _CHUNK_BYTES = 64 * 1024
@@ -18,7 +17,15 @@ class _Stream(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def read(request: HttpRequest, source: HttpSource) -> bytes:
+class Limited(Protocol):
+    """An entrance that takes bodies up to a size."""
+
+    @property
+    def body_limit_bytes(self) -> int:
+        """The size, on the wire and unpacked."""
+
+
+def read(request: HttpRequest, source: Limited) -> bytes:
     """The bytes as they came over the wire. Refusal 413 above the limit, before all is read."""
     limit = source.body_limit_bytes
     declared = request.META.get("CONTENT_LENGTH") or "0"

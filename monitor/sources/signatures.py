@@ -11,13 +11,30 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
-from monitor.domain.source import Auth, HttpSource
+from monitor.domain.source import Auth
 from monitor.sources.refusal import Reason, Refusal
 
 _SPLIT = re.compile(r"[,\s]+")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 _WHSEC = "whsec_"
+
+
+class Signed(Protocol):
+    """An entrance whose sender proves itself: an HTTP source, or the callback of an effect."""
+
+    @property
+    def auth(self) -> Auth | None:
+        """How, with which secrets; None: everyone may enter."""
+
+    @property
+    def tolerance_seconds(self) -> int:
+        """How old a signed time may be."""
+
+    @property
+    def future_seconds(self) -> int:
+        """How far ahead it may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +45,7 @@ class Proof:
     signed: bytes = b""
 
 
-def check_token(source: HttpSource, headers: Mapping[str, str]) -> Proof:
+def check_token(source: Signed, headers: Mapping[str, str]) -> Proof:
     """The proof of a bearer token, which needs no body. Refusal: 401, or 503 without a secret."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     secrets = list(_live(source))
@@ -38,10 +55,10 @@ def check_token(source: HttpSource, headers: Mapping[str, str]) -> Proof:
     for name, secret in secrets:
         if hmac.compare_digest(given, secret):
             return Proof(secret=name)
-    raise Refusal(Reason.UNAUTHENTICATED, "The token is not one of this source.")
+    raise Refusal(Reason.UNAUTHENTICATED, "The token is not one that this address takes.")
 
 
-def check_signature(source: HttpSource, headers: Mapping[str, str], body: bytes) -> Proof:
+def check_signature(source: Signed, headers: Mapping[str, str], body: bytes) -> Proof:
     """The proof of a signature over the body as it came over the wire.
 
     headers have lower-case names. Refusal: 401 bad_signature before 401 stale, so that a stale
@@ -56,10 +73,10 @@ def check_signature(source: HttpSource, headers: Mapping[str, str], body: bytes)
         if any(hmac.compare_digest(each, expected) for each in given):
             _check_age(source, timestamp)
             return Proof(secret=name, signed=signed)
-    raise Refusal(Reason.BAD_SIGNATURE, "The signature does not match this body and this source.")
+    raise Refusal(Reason.BAD_SIGNATURE, "The signature does not match this body and this address.")
 
 
-def missing_secrets(source: HttpSource) -> list[str]:
+def missing_secrets(source: Signed) -> list[str]:
     """The variables of a source's secrets that hold nothing usable, for the system check."""
     if source.auth is None:
         return []
@@ -67,13 +84,13 @@ def missing_secrets(source: HttpSource) -> list[str]:
     return [secret.env for secret in source.auth.secrets if secret.env not in usable]
 
 
-def _auth(source: HttpSource) -> Auth:
+def _auth(source: Signed) -> Auth:
     if source.auth is None:
         raise Refusal(Reason.NOT_CONFIGURED, "This source has no way to prove a sender.")
     return source.auth
 
 
-def _live(source: HttpSource) -> Iterator[tuple[str, bytes]]:
+def _live(source: Signed) -> Iterator[tuple[str, bytes]]:
     auth = _auth(source)
     ends = {secret.env: secret.until for secret in auth.secrets}
     usable = list(_usable(auth))
@@ -148,7 +165,7 @@ def _expected(auth: Auth, secret: bytes, signed: bytes) -> bytes:
     return digest.hex().encode()
 
 
-def _check_age(source: HttpSource, timestamp: str | None) -> None:
+def _check_age(source: Signed, timestamp: str | None) -> None:
     if timestamp is None:
         return
     if not _SECONDS.fullmatch(timestamp):

@@ -21,4 +21,4 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        clock.run(stop)
+        clock.run_all(stop)

@@ -23,6 +23,10 @@ TABLES = (
     "comboio_audit",
     "comboio_consumer",
     "comboio_rollup_delta",
+    "comboio_effect",
+    "comboio_evidence",
+    "comboio_in_doubt",
+    "comboio_lease",
 )
 
 

@@ -9,13 +9,16 @@ import pytest
 from monitor.domain.actor import Permission
 from monitor.domain.errors import PermissionRefusedError, RefusedError
 from monitor.store import rollup
+from tests.monitor.operations import effect_scenes
 from tests.monitor.operations.scenes import SCENES, Scene, everything
 from tests.people import CLARA, DORA, VIEWER, person
 from tests.rows import rows
 
 pytestmark = pytest.mark.django_db
 
-each_verb = pytest.mark.parametrize("make", SCENES, ids=lambda make: make.__name__)
+each_verb = pytest.mark.parametrize(
+    "make", SCENES + effect_scenes.SCENES, ids=lambda make: make.__name__
+)
 
 
 @each_verb

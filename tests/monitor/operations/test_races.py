@@ -14,7 +14,7 @@ from monitor.engine import ingest
 from monitor.operations import Done, messages, mismatches
 from tests import factories
 from tests.engine import consuming, delivery, drain_all, send
-from tests.monitor.operations import scenes
+from tests.monitor.operations import effect_scenes, scenes
 from tests.monitor.operations.scenes import Scene, version
 from tests.people import ANNA, BERT, CLARA, DORA
 from tests.racing import race
@@ -53,7 +53,9 @@ def test_of_two_operators_who_requeue_at_once_one_wins_each_of_50_rounds() -> No
         assert told == [(winner,)]
 
 
-@pytest.mark.parametrize("make", scenes.SCENES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", scenes.SCENES + effect_scenes.SCENES, ids=lambda make: make.__name__
+)
 def test_of_two_people_who_click_at_once_one_wins(make: Callable[[], Scene]) -> None:
     for scene in _rounds(make, 5):
         outcomes = race(lambda: scene.use(CLARA), lambda: scene.use(DORA))  # noqa: B023
