@@ -12,8 +12,9 @@ import pytest
 
 from monitor.testing import cleaning
 from monitor.testing.inbox import Inbox
+from monitor.testing.provider import Provider
 
-__all__ = ["Inbox", "emptied_inbox", "inbox"]
+__all__ = ["Inbox", "Provider", "emptied_inbox", "inbox"]
 
 
 @pytest.fixture

@@ -34,10 +34,11 @@ UPDATE comboio_dedup SET seen_at = seen_at - make_interval(secs => %(seconds)s);
 UPDATE comboio_message SET received_at = received_at - make_interval(secs => %(seconds)s);
 
 -- name: next_due
--- Seconds until the next thing that happens by time alone. A consumer that is held runs nothing. rows: 1.
+-- Seconds until the next thing that happens by time alone; a question that five times led nowhere is not waited for. rows: 1.
 SELECT extract(epoch FROM min(due) - clock_timestamp())::float8 FROM (
     SELECT retry_at AS due FROM comboio_gate WHERE retry_at IS NOT NULL AND NOT held AND dead_message IS NULL
     UNION ALL SELECT l.expires_at FROM comboio_lease l
                JOIN comboio_ready r ON r.lane = l.lane AND r.session = l.session AND r.id = l.message_id
     UNION ALL SELECT probe_at FROM comboio_effect WHERE state = 'in doubt' AND probe_at IS NOT NULL
+                  AND probes < 5
     UNION ALL SELECT held_until FROM comboio_consumer WHERE held AND held_until IS NOT NULL) waiting;

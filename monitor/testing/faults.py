@@ -10,6 +10,7 @@ from typing import Any
 from monitor.domain.consumer import Consumer
 from monitor.domain.effect import Call, Effect
 from monitor.engine import registry
+from monitor.testing.provider import Provider
 
 COMMIT, BEFORE, AFTER, ANSWER = "commit", "before", "after", "answer"
 
@@ -44,10 +45,15 @@ class Faults:
     def __init__(self, die: Callable[[], Any]) -> None:
         self._die = die
         self._orders: list[Order] = []
+        self._providers: dict[str, Provider] = {}
 
     def order(self, order: Order) -> None:
         """From now on, until it happened so many times."""
         self._orders.append(order)
+
+    def provide(self, provider: Provider) -> None:
+        """Effects of this name go to the provider of the test."""
+        self._providers[provider.name] = provider
 
     def left(self) -> list[str]:
         """What was ordered and did not happen, in words."""
@@ -85,10 +91,14 @@ class Faults:
         registry.add(consumer)
 
     def _faulty(self, effect: Effect) -> Effect:
+        if effect.name in self._providers:
+            effect = self._providers[effect.name].behind(effect)
+        plain = effect.call
+
         def call(what: Call) -> Any:
             if self._strikes(BEFORE, effect=effect.name):
                 self._die()
-            result = effect.call(what)
+            result = plain(what)
             if self._strikes(AFTER, effect=effect.name):
                 self._die()
             if self._strikes(ANSWER, effect=effect.name):

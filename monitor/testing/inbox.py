@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from monitor.domain.effect import Call
 from monitor.domain.errors import ComboioError
 from monitor.domain.message import Delivery, Receipt
 from monitor.domain.states import State
@@ -13,6 +14,7 @@ from monitor.engine import ingest
 from monitor.testing import clock, faults, looking
 from monitor.testing.letters import letter
 from monitor.testing.process import Process
+from monitor.testing.provider import Provider
 
 _MOST_DEATHS = 100
 _MOST_TURNS = 1_000
@@ -98,7 +100,8 @@ class Inbox:
     def settle(self) -> int:
         """Run and advance by turns until nothing waits for a time; how many messages moved.
 
-        What a person must decide stays: dead, held, in doubt without a provider that can be asked.
+        What a person must decide stays: dead, held, and in doubt when the provider cannot be asked
+        or could not tell when it was asked five times.
         """
         total = 0
         for _ in range(_MOST_TURNS):
@@ -124,6 +127,12 @@ class Inbox:
     def lose_answer(self, name: str | None = None, *, times: int = 1) -> None:
         """The provider acts, then the connection is cut: the worker lives and cannot know."""
         self.faults.order(faults.Order(faults.ANSWER, times, effect=name))
+
+    def provider(self, effect: str, *, result: Callable[[Call], Any] | None = None) -> Provider:
+        """From now on the effects of this name go to a provider of the test, which is returned."""
+        made = Provider(effect, result)
+        self.faults.provide(made)
+        return made
 
     def state(self, key: str, *, consumer: str | None = None) -> State:
         """Where the message is. Raises LookupError unless exactly one state fits the key."""
