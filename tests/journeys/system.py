@@ -20,6 +20,8 @@ import psycopg
 from config.launch import postgres
 from config.launch.postgres import Cluster
 from config.launch.process import kill_group, spawn
+from monitor.domain.message import Delivery
+from monitor.engine import directory, ingest
 from tests.rabbitmq import Node
 from tests.waiting import wait_until
 
@@ -58,12 +60,12 @@ class System:
         self._environment["DATABASE_URL"] = postgres.url(self._cluster.sockets, name)
         self._config(source)
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """A Celery worker with two children, as `up` starts it; returns when it is ready."""
+    def start_worker(self, *, children: int = 2, **variables: str) -> subprocess.Popen[bytes]:
+        """A Celery worker as `up` starts it; returns when it is ready."""
         ready = self.folder / "ready"
         ready.unlink(missing_ok=True)
         name = f"journey-{next(self._numbers)}@%h"
-        words = ["-m", "celery", "-A", "config.celery", "worker", "-n", name, "-c", "2"]
+        words = ["-m", "celery", "-A", "config.celery", "worker", "-n", name, "-c", str(children)]
         worker = spawn(
             [sys.executable, *words, "--without-gossip", "--without-mingle", "-l", "INFO"],
             death_signal=signal.SIGKILL,
@@ -72,6 +74,7 @@ class System:
                 "COMBOIO_ROLE": "worker",
                 "COMBOIO_READY": str(ready),
                 "C_FORCE_ROOT": "1",
+                **variables,
             },
             output=self.folder / "worker.log",
             folder=ROOT,
@@ -90,6 +93,13 @@ class System:
         self._server.wait()
         postgres.settle_leftovers(self._cluster.data)
         self._server = self._start_server()
+
+    def store(self, deliveries: list[Delivery]) -> None:
+        """Put deliveries straight into the inbox."""
+        directory.forget()
+        with psycopg.connect(self._environment["DATABASE_URL"]) as connection:
+            ingest.accept(connection.cursor(), deliveries)
+        directory.forget()
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """What a query finds."""

@@ -1,0 +1,1 @@
+"""An app of the tests: external handlers that take long in ways that are hard on a worker."""
