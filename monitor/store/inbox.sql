@@ -63,13 +63,15 @@ WITH batch AS MATERIALIZED (
       FROM fresh WHERE dead_reason <> ''
 ), known AS MATERIALIZED (
     SELECT v.*, CASE WHEN done.id IS NOT NULL THEN 'done' WHEN x.id IS NOT NULL THEN 'dead'
-                     WHEN c.id IS NOT NULL THEN 'discarded' ELSE 'ready' END AS state,
+                     WHEN c.id IS NOT NULL THEN 'discarded' WHEN u.id IS NOT NULL THEN 'in_doubt'
+                     ELSE 'ready' END AS state,
            CASE WHEN v.redelivered THEN 'redelivered' WHEN done.id IS NOT NULL THEN 'repeated'
                 ELSE 'concurrent' END AS cause
       FROM verdicts v
       LEFT JOIN comboio_done done ON done.id = v.message_id
       LEFT JOIN comboio_dead x ON x.id = v.message_id
       LEFT JOIN comboio_discarded c ON c.id = v.message_id
+      LEFT JOIN comboio_in_doubt u ON u.id = v.message_id
      WHERE NOT v.is_new OR v.repeats > 0
 ), duplicates AS (
     INSERT INTO comboio_duplicate (message_id, n, consumer, source, cause, gap_seconds)

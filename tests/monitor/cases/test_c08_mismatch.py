@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from monitor.domain.effect import Effect
 from monitor.domain.states import Cause, Verdict
-from monitor.operations import mismatches
+from monitor.operations import effects, mismatches
+from monitor.testing import Inbox
+from tests.charging import never
 from tests.engine import consuming, delivery, drain_all, send
 from tests.monitor.operations.scenes import version
 from tests.people import CLARA
@@ -90,3 +93,27 @@ def test_after_keep_first_the_same_payload_again_opens_no_new_alert() -> None:
     assert again.verdict is Verdict.MISMATCH
     assert rows("SELECT state FROM comboio_alert") == [("resolved",)]
     assert rows("SELECT count, verdict FROM comboio_mismatch") == [(2, "keep first")]
+
+
+def test_while_an_effect_is_in_doubt_the_other_payload_changes_nothing(inbox: Inbox) -> None:
+    provider = inbox.provider("charge")
+    provider.fail(TimeoutError("no answer"))
+    effect = Effect(name="charge", call=never, kind="neither")
+
+    def charge(payload: Any, message: Any) -> Any:
+        return message.effect("charge", payload)
+
+    with consuming(charge, external=True, effects=(effect,)):
+        inbox.deliver("test", FIRST, key="k")
+        inbox.settle()
+        (receipt,) = inbox.deliver("test", SECOND, key="k")
+        inbox.settle()
+        assert (receipt.verdict, receipt.state) == (Verdict.MISMATCH, "in_doubt")
+        (number,) = [each.id for each in inbox.effects("k")]
+        seen = version("comboio_effect", number)
+        effects.mark_done(CLARA, number, seen=seen, reference="no. 7", reason="seen there")
+        inbox.settle()
+    assert inbox.state("k") == "done"
+    assert [call.request for call in provider.calls] == [FIRST]
+    assert rows("SELECT payload FROM comboio_message") == [(b'{"amount":1}',)]
+    assert rows("SELECT count, payload FROM comboio_mismatch") == [(1, b'{"amount":2}')]

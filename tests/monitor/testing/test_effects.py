@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import Any
-
 import pytest
-from django.contrib.auth.models import Group
 
-from monitor.domain.consumer import Consumer
-from monitor.domain.effect import Call, Effect, EffectRefused, Evidence, NotDone, Told
+from monitor.domain.effect import EffectRefused, NotDone
 from monitor.testing import Inbox
-from tests.engine import consuming
-
-LEASE_SECONDS = 30.0
-
-
-def _never(_call: Call) -> Any:
-    raise AssertionError("the real provider was called from a test")
-
-
-def _cannot_tell(_call: Call) -> Evidence:
-    return Evidence(told=Told.CANNOT_TELL)
-
-
-def _charge(_payload: Any, message: Any) -> None:
-    receipt = message.effect("charge", {"cents": 5})
-    with message.transaction() as commit:
-        Group.objects.create(name=f"charged/{message.key}")
-        commit.result = receipt
-
-
-def _charging(kind: str) -> AbstractContextManager[Consumer]:
-    reconcile = _cannot_tell if kind == "queryable" else None
-    effect = Effect(name="charge", call=_never, kind=kind, reconcile=reconcile, settle_seconds=2)
-    return consuming(_charge, external=True, lease_seconds=LEASE_SECONDS, effects=(effect,))
-
-
-def _charged() -> int:
-    return Group.objects.filter(name__startswith="charged/").count()
+from tests.charging import LEASE_SECONDS, charged, charging
 
 
 def test_the_provider_of_the_test_answers_and_its_answer_is_the_result(inbox: Inbox) -> None:
     provider = inbox.provider("charge", result=lambda call: {"cents": call.request["cents"]})
-    with _charging("keyed"):
-        inbox.deliver("test", {}, key="a", times=3)
+    with charging("keyed"):
+        inbox.deliver("test", {"cents": 5}, key="a", times=3)
         inbox.run()
     (effect,) = inbox.effects("a")
     assert (effect.state, effect.calls, effect.result) == ("completed", 1, {"cents": 5})
     assert provider.ledger == [effect.external_key]
     assert inbox.result("a") == {"cents": 5}
-    assert _charged() == 1
+    assert charged() == 1
 
 
 @pytest.mark.parametrize("kind", ["keyed", "queryable"])
@@ -59,20 +27,20 @@ def test_a_worker_killed_anywhere_costs_nobody_a_second_charge(
     inbox: Inbox, kind: str, point: str
 ) -> None:
     provider = inbox.provider("charge")
-    with _charging(kind):
+    with charging(kind):
         inbox.deliver("test", {}, key="a")
         getattr(inbox, f"crash_{point}")()
         inbox.run()
         assert (inbox.deaths, inbox.state("a")) == (1, "running")  # its lease has not run out
         inbox.advance(seconds=LEASE_SECONDS)
         inbox.settle()
-    assert (inbox.state("a"), len(provider.ledger), _charged()) == ("done", 1, 1)
+    assert (inbox.state("a"), len(provider.ledger), charged()) == ("done", 1, 1)
     assert len({call.key for call in provider.calls}) == 1
 
 
 def test_a_provider_that_cannot_be_asked_leaves_the_charge_in_doubt(inbox: Inbox) -> None:
     provider = inbox.provider("charge")
-    with _charging("neither"):
+    with charging("neither"):
         inbox.deliver("test", {}, key="a", session="s")
         inbox.deliver("test", {}, key="b", session="s")
         inbox.crash_after_effect("charge")
@@ -84,7 +52,7 @@ def test_a_provider_that_cannot_be_asked_leaves_the_charge_in_doubt(inbox: Inbox
 
 def test_a_lost_answer_is_asked_for_and_settled_by_the_clock(inbox: Inbox) -> None:
     provider = inbox.provider("charge")
-    with _charging("queryable"):
+    with charging("queryable"):
         inbox.deliver("test", {}, key="a")
         inbox.lose_answer("charge")
         inbox.settle()
@@ -96,7 +64,7 @@ def test_a_lost_answer_is_asked_for_and_settled_by_the_clock(inbox: Inbox) -> No
 def test_a_provider_fails_as_it_is_told(inbox: Inbox) -> None:
     provider = inbox.provider("charge")
     provider.fail(NotDone("503"), times=2)
-    with _charging("neither"):
+    with charging("neither"):
         inbox.deliver("test", {}, key="a")
         inbox.settle()
         assert (inbox.state("a"), len(provider.calls), len(provider.ledger)) == ("done", 3, 1)
