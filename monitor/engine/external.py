@@ -205,6 +205,9 @@ def _lease(life: Life, target: Target, cursor: Any, head: Candidate) -> Hands | 
     )
     if lease is None:
         return None
+    if not queue.is_ready(cursor, head.lane, head.session, head.id):
+        leases.end(cursor, lease)
+        return None
     label = "taken" if lease.starts == 1 else "taken over"
     rollup.add(cursor, [(target.id, "leases", label, 1.0)])
     (body,) = queue.bodies(cursor, [head.id], life.slot)

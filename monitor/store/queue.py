@@ -93,6 +93,12 @@ def bodies(cursor: psycopg.Cursor[Any], ids: Sequence[int], slot: int) -> list[B
     return [Body(*row) for row in cursor.fetchall()]
 
 
+def is_ready(cursor: psycopg.Cursor[Any], lane: int, session: int, message_id: int) -> bool:
+    """Whether the message still waits in the queue, by a snapshot of now."""
+    cursor.execute(SQL["is_ready"], {"lane": lane, "session": session, "id": message_id})
+    return cursor.fetchone() is not None
+
+
 def transaction_id(cursor: psycopg.Cursor[Any]) -> int:
     """The id of the open transaction; finish() wants the same."""
     cursor.execute(SQL["transaction_id"])

@@ -71,6 +71,11 @@ SELECT m.id, m.session, s.key, m.source, m.origin, m.key, m.type, m.sequence, m.
     ON w.id = u.id
  ORDER BY u.n;
 
+-- name: is_ready
+-- Whether a message still waits, seen after its session was leased: the holder before may have finished it
+-- between our reading and our lease. rows: 1 or 0.
+SELECT 1 FROM comboio_ready WHERE lane = %(lane)s AND session = %(session)s AND id = %(id)s;
+
 -- name: transaction_id
 -- The id of the open transaction, to be found again at its end. rows: 1.
 SELECT pg_current_xact_id()::text::bigint;

@@ -6,14 +6,16 @@ DELETE FROM comboio_consumer_snapshot;
 -- name: take
 -- One index-only pass over the queue gives every figure of the console: backlog, parked, waiting, sessions,
 -- the oldest message, and the largest sessions of each consumer. Nobody counts while messages come in.
+-- A session with a message in doubt counts as held, and what waits behind that message as parked.
 -- locks: none that others wait for. rows: one per consumer.
 WITH per_session AS MATERIALIZED (
     SELECT r.lane / 256 AS consumer, r.session, count(*) AS backlog, min(r.id) AS head
       FROM comboio_ready r GROUP BY r.lane, r.session
 ), gated AS MATERIALIZED (
-    SELECT p.*, coalesce(g.held OR g.dead_message IS NOT NULL, false) AS is_held,
+    SELECT p.*, coalesce(g.held OR g.dead_message IS NOT NULL, false) OR i.session IS NOT NULL AS is_held,
            coalesce(g.retry_at IS NOT NULL AND g.head = p.head, false) AS is_waiting
       FROM per_session p LEFT JOIN comboio_gate g ON g.session = p.session
+      LEFT JOIN (SELECT DISTINCT session FROM comboio_in_doubt) i ON i.session = p.session
 ), largest AS (
     SELECT g.*, row_number() OVER (PARTITION BY consumer ORDER BY backlog DESC, head) AS place FROM gated g
 ), shown AS (
@@ -27,14 +29,23 @@ WITH per_session AS MATERIALIZED (
       FROM comboio_gate g
      WHERE (g.held OR g.dead_message IS NOT NULL)
        AND NOT EXISTS (SELECT FROM per_session p WHERE p.session = g.session)
+    UNION ALL
+    SELECT i.session, i.consumer, 0, min(i.id), min(i.at)
+      FROM comboio_in_doubt i
+     WHERE i.session > 0 AND NOT EXISTS (SELECT FROM per_session p WHERE p.session = i.session)
+       AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = i.session
+                          AND (g.held OR g.dead_message IS NOT NULL))
+     GROUP BY i.session, i.consumer
 ), per_consumer AS (
     SELECT consumer, sum(backlog)::bigint AS backlog, min(head) AS head, count(*) AS sessions,
            coalesce(sum(backlog) FILTER (WHERE is_held), 0)::bigint AS parked,
            count(*) FILTER (WHERE is_waiting) AS waiting
       FROM gated GROUP BY consumer
 ), held AS (
-    SELECT lane / 256 AS consumer, count(*) AS n FROM comboio_gate
-     WHERE held OR dead_message IS NOT NULL GROUP BY 1
+    SELECT consumer, count(*) AS n
+      FROM (SELECT lane / 256 AS consumer, session FROM comboio_gate WHERE held OR dead_message IS NOT NULL
+            UNION SELECT consumer, session FROM comboio_in_doubt WHERE session > 0) either
+     GROUP BY 1
 )
 INSERT INTO comboio_consumer_snapshot (consumer, backlog, parked, waiting, sessions, held_sessions, oldest_at)
 SELECT c.id, coalesce(p.backlog, 0), coalesce(p.parked, 0), coalesce(p.waiting, 0),

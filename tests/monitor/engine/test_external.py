@@ -10,6 +10,7 @@ from django.contrib.auth.models import Group
 
 from monitor.domain.effect import Effect
 from monitor.domain.errors import ConfigurationError, LeaseLostError
+from monitor.store import queue
 from tests.engine import consuming, delivery, drain_all, send
 from tests.outside import Provider, charged, charging, drain_until_quiet, effect_state
 from tests.rows import one, run
@@ -94,3 +95,26 @@ def test_work_that_goes_on_later_keeps_what_it_wrote() -> None:
 def test_a_senseless_lease_refuses_to_start(seconds: Any) -> None:
     with pytest.raises(ConfigurationError, match="lease_seconds"):
         consuming(lambda _p, _m: None, external=True, lease_seconds=seconds).__enter__()
+
+
+def test_a_message_that_was_finished_between_reading_and_leasing_does_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts: list[str] = []
+
+    def work(_payload: Any, message: Any) -> None:
+        starts.append(message.key)
+
+    read = queue.read_open
+
+    def read_then_lose(*arguments: Any) -> Any:
+        keys = read(*arguments)
+        run("DELETE FROM comboio_ready")  # as its holder does, at this very moment
+        return keys
+
+    with consuming(work, external=True):
+        send(delivery("a"))
+        monkeypatch.setattr(queue, "read_open", read_then_lose)
+        drain_all()
+    assert starts == []
+    assert one("SELECT count(*) FROM comboio_lease") == 0
