@@ -79,6 +79,16 @@ def sessions_resume(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A00
 
 
 @access.verb
+def sessions_steal(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Take the lease of a session from its holder."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: sessions.steal(access.actor(request), id, seen=forms.seen(request), reason=reason),
+    )
+
+
+@access.verb
 def consumers_hold(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     """Keep a consumer from running, for some minutes or until somebody resumes it."""
     reason, until = forms.reason(request), forms.until(request)

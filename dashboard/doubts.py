@@ -34,7 +34,7 @@ class Safety:
 
 def standing(row: EffectRow) -> Standing:
     """The first sentence on an effect."""
-    facts = {"name": words.visible(row.name), "who": decider(row), "at": _at(row.settled_at)}
+    facts = {"name": words.visible(row.name), "who": decider(row), "at": at(row.settled_at)}
     if row.conflict:
         text = _("Conflict: %(text)s") % {"text": words.visible(row.conflict)}
         return Standing(aspect="stop", text=text, next=_conflict_next(row))
@@ -131,8 +131,17 @@ def safety(recorded: Recorded | None) -> Safety:
         )
         text = text % {"n": words.count(recorded.unknown)}
         return Safety(tone="stop", word=_("ask first"), text=text)
-    text = _("no-op: its effect was completed at %(at)s") % {"at": _at(recorded.completed_at)}
+    text = _("no-op: its effect was completed at %(at)s") % {"at": at(recorded.completed_at)}
     return Safety(tone="go", word=_("no-op"), text=text)
+
+
+def safety_of_all(recorded: Recorded | None) -> Safety:
+    """The same for several messages: the worst that is true of any of them."""
+    found = safety(recorded)
+    if recorded is None or found.tone != "go" or not recorded.completed:
+        return found
+    text = _("no-op: completed effects, the last at %(at)s, are not called again")
+    return Safety(tone="go", word=found.word, text=text % {"at": at(recorded.completed_at)})
 
 
 def recorded(rows: tuple[EffectRow, ...]) -> Recorded | None:
@@ -150,12 +159,25 @@ def recorded(rows: tuple[EffectRow, ...]) -> Recorded | None:
     return Recorded(completed=len(done), unknown=len(unknown), completed_at=latest)
 
 
+def at(moment: datetime | None) -> str:
+    """A moment within a sentence, in the viewer's zone: its date only when it is not today."""
+    if moment is None:
+        return "—"
+    local, today = timezone.localtime(moment), timezone.localtime()
+    zone = "UTC" if not local.utcoffset() else local.strftime("%z")
+    return (
+        f"{local:%H:%M:%S} {zone}"
+        if local.date() == today.date()
+        else f"{local:%Y-%m-%d %H:%M:%S} {zone}"
+    )
+
+
 def _doubt_next(row: EffectRow) -> str:
     if row.probe_at is not None:
         if row.probe_at <= timezone.now():
             return _("The clock asks the provider now; you can ask it yourself.")
         return _("The clock asks the provider again at %(at)s; you can ask it now.") % {
-            "at": _at(row.probe_at)
+            "at": at(row.probe_at)
         }
     if row.can_be_asked:
         return _("Nothing asks by itself any more: ask the provider, or decide.")
@@ -166,15 +188,3 @@ def _conflict_next(row: EffectRow) -> str:
     if row.is_in_doubt:
         return _("Its message waits until a person has decided with the evidence below.")
     return _("The first decision stands; it is never overwritten. Compare the evidence below.")
-
-
-def _at(at: datetime | None) -> str:
-    if at is None:
-        return "—"
-    local, today = timezone.localtime(at), timezone.localtime()
-    zone = "UTC" if not local.utcoffset() else local.strftime("%z")
-    return (
-        f"{local:%H:%M:%S} {zone}"
-        if local.date() == today.date()
-        else f"{local:%Y-%m-%d %H:%M:%S} {zone}"
-    )

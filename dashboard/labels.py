@@ -64,6 +64,8 @@ TONES = {
     "mismatch": "caution",
     "waiting": "caution",
     "retry": "caution",
+    "in doubt": "stop",
+    "settled": "go",
 }
 
 
@@ -150,6 +152,12 @@ def moment(kind: str) -> str:
     """An entry of a time line."""
     known = {
         "received": _("Received"),
+        "effect": _("Call to the outside recorded"),
+        "evidence": _("Evidence"),
+        "in doubt": _("Set aside: outcome unknown"),
+        "settled": _("Outcome settled"),
+        "escalate": _("Escalated"),
+        "steal": _("Lease taken from its holder"),
         "duplicate": _("Duplicate absorbed"),
         "mismatch": _("Other payload under its key"),
         "failed": _("Attempt failed"),
@@ -173,8 +181,8 @@ def permission(name: str) -> str:
     known = {
         Permission.VIEW: _("look"),
         Permission.REVEAL_PAYLOAD: _("see payloads"),
-        Permission.OPERATE: _("requeue, hold, resume, acknowledge"),
-        Permission.DECIDE: _("discard, restore, decide mismatches"),
+        Permission.OPERATE: _("requeue, hold, resume, acknowledge, ask a provider, escalate"),
+        Permission.DECIDE: _("discard, restore, decide mismatches and effects, steal a lease"),
         Permission.ADMINISTER: _("administer"),
     }
     return known.get(Permission(name), name)

@@ -8,7 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard import words
+from dashboard import doubts, words
+from dashboard.doubts import Safety
 from monitor.domain.states import State
 from monitor.reports.duplicates import Duplicates
 from monitor.reports.messages import Detail
@@ -17,6 +18,8 @@ from monitor.reports.overview import Overview, Problem, ProblemKind
 _STOP = {
     ProblemKind.NO_WORKERS,
     ProblemKind.STALLED,
+    ProblemKind.CONFLICT,
+    ProblemKind.IN_DOUBT,
     ProblemKind.HELD_SESSION,
     ProblemKind.DEAD_LETTER,
 }
@@ -29,14 +32,6 @@ class Verdict:
     aspect: str
     text: str
     aside: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Safety:
-    """Whether a requeue can do harm. tone: go, caution or stop."""
-
-    tone: str
-    text: str
 
 
 def verdict(overview: Overview) -> Verdict:
@@ -65,6 +60,8 @@ def problem(one: Problem) -> str:
     texts = {
         ProblemKind.NO_WORKERS: _no_workers(one),
         ProblemKind.STALLED: _("%(consumer)s does not move; %(size)s messages wait."),
+        ProblemKind.CONFLICT: _("%(consumer)s: evidence contradicts what was decided."),
+        ProblemKind.IN_DOUBT: _in_doubt(one),
         ProblemKind.HELD_SESSION: _held_session(one),
         ProblemKind.HELD_CONSUMER: _held_consumer(one),
         ProblemKind.DEAD_LETTER: _dead(one),
@@ -75,22 +72,27 @@ def problem(one: Problem) -> str:
 
 
 def retry_safety(detail: Detail) -> Safety | None:
-    """What a requeue of this message could do; None when there is nothing to say."""
+    """What a retry of this message could do; None when there is nothing to say."""
+    found = doubts.safety(doubts.recorded(detail.effects))
     if detail.done is not None:
-        text = _("No effect twice: the message is done, and the inbox refuses a second run.")
-        return Safety(tone="go", text=text)
-    if detail.dead is None:
-        return None
-    if detail.row.state == State.DISCARDED:
+        at = doubts.at(detail.done.at)
+        text = _("no-op: completed at %(at)s, and the inbox refuses a second run") % {"at": at}
+        return Safety(tone="go", word=_("no-op"), text=text)
+    if detail.dead is None and detail.row.state != State.IN_DOUBT:
+        return None if found.tone == "go" and not detail.effects else found
+    if found.word == _("safe") and detail.row.state == State.DISCARDED:
         text = _("It never took effect: every attempt was rolled back before it was discarded.")
-        return Safety(tone="go", text=text)
-    return Safety(
-        tone="go",
-        text=_(
-            "Safe to requeue: no effect is recorded. Every attempt was rolled back as a whole, "
-            "and the message runs at its own place in its session."
-        ),
-    )
+        return Safety(tone="go", word=found.word, text=text)
+    return Safety(tone=found.tone, word=found.word, text=f"{found.text}. {_because(found.tone)}")
+
+
+def _because(tone: str) -> str:
+    if tone == "go":
+        return _(
+            "Every attempt was rolled back as a whole, what was called outside is not called "
+            "again, and the message runs at its own place in its session."
+        )
+    return _("Settle it on the Reconcile page first: a retry could do it a second time.")
 
 
 def duplicates(figures: Duplicates) -> str:
@@ -188,6 +190,18 @@ def _held_session(one: Problem) -> str:
     if one.verb == "resume":
         return _("Session %(subject)s of %(consumer)s is held by an operator; %(size)s wait in it.")
     return _("Session %(subject)s of %(consumer)s is held by its dead head; %(size)s wait behind.")
+
+
+def _in_doubt(one: Problem) -> str:
+    if one.count > 1:
+        return _(
+            "%(count)s calls to the outside by %(consumer)s have no known outcome; "
+            "%(size)s messages wait behind them."
+        )
+    return _(
+        "Nobody knows whether “%(subject)s” of %(consumer)s happened; %(size)s messages wait "
+        "behind it."
+    )
 
 
 def _held_consumer(one: Problem) -> str:

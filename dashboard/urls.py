@@ -72,6 +72,7 @@ urlpatterns = [
     path("sessions/<row:id>/", sessions.detail, name="sessions_detail"),
     path("sessions/<row:id>/hold/", actions.sessions_hold, name="sessions_hold"),
     path("sessions/<row:id>/resume/", actions.sessions_resume, name="sessions_resume"),
+    path("sessions/<row:id>/steal/", actions.sessions_steal, name="sessions_steal"),
     path("messages/", messages.index, name="messages"),
     path("messages/<row:id>/", messages.detail, name="messages_detail"),
     path("messages/<row:id>/payload/", messages.payload, name="messages_payload"),

@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db import connection
+
+from monitor.store import snapshots
 from tests.rows import one, run
 
 
@@ -38,23 +41,8 @@ def counters(
 
 def snapshot() -> None:
     """Take the snapshot that the clock takes, of the rows that stand now."""
-    run("DELETE FROM comboio_consumer_snapshot")
-    run("DELETE FROM comboio_session_snapshot")
-    run(
-        "INSERT INTO comboio_session_snapshot (session, consumer, backlog, head, head_at)"
-        " SELECT r.session, r.lane / 256, count(*), min(r.id), min(m.received_at)"
-        " FROM comboio_ready r JOIN comboio_message m ON m.id = r.id GROUP BY 1, 2"
-    )
-    run(
-        "INSERT INTO comboio_consumer_snapshot (consumer, backlog, parked, waiting, sessions,"
-        " held_sessions, oldest_at) SELECT c.id, coalesce(sum(s.backlog), 0),"
-        " coalesce(sum(s.backlog) FILTER (WHERE g.held OR g.dead_message IS NOT NULL), 0),"
-        " count(*) FILTER (WHERE g.retry_at IS NOT NULL), count(s.session),"
-        " (SELECT count(*) FROM comboio_gate h WHERE h.lane / 256 = c.id"
-        "     AND (h.held OR h.dead_message IS NOT NULL)), min(s.head_at)"
-        " FROM comboio_consumer c LEFT JOIN comboio_session_snapshot s ON s.consumer = c.id"
-        " LEFT JOIN comboio_gate g ON g.session = s.session WHERE c.id > 0 GROUP BY c.id"
-    )
+    with connection.cursor() as cursor:
+        snapshots.take(cursor)
 
 
 def worker(*, process: str = "worker", ids: Sequence[int] = (), seconds_ago: float = 0) -> int:

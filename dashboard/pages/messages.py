@@ -10,7 +10,14 @@ from monitor.domain.actor import Permission
 from monitor.domain.states import State
 from monitor.reports import consumers, messages, payloads
 
-_STATES = (State.READY, State.WAITING, State.DONE, State.DEAD, State.DISCARDED)
+_STATES = (
+    State.READY,
+    State.WAITING,
+    State.IN_DOUBT,
+    State.DONE,
+    State.DEAD,
+    State.DISCARDED,
+)
 
 
 @access.page

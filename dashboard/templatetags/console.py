@@ -20,6 +20,7 @@ from dashboard import doubts, forms, labels
 from dashboard import words as words_module
 from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
+from monitor.reports.effect_values import Recorded
 from monitor.reports.messages import MessageRow, Moment
 from monitor.reports.overview import Problem
 
@@ -146,9 +147,40 @@ def car_word(row: MessageRow) -> str:
     return labels.state(_standing(row.state, parked=row.parked))
 
 
+@register.simple_tag
+def retry_safety(recorded: Recorded | None, of_all: bool = False) -> SafeString:
+    """Whether a retry can do harm, in words: safe, no-op, or ask first."""
+    found = (doubts.safety_of_all if of_all else doubts.safety)(recorded)
+    return format_html(
+        '<span class="safety" data-tone="{}">{}{}</span>',
+        found.tone,
+        icon("shield" if found.tone == "go" else "reconcile"),
+        found.text,
+    )
+
+
+@register.filter
+def moment_text(one: Moment) -> str:
+    """What an entry of a time line says, in a sentence."""
+    effect = words_module.visible(one.detail.get("effect", ""))
+    if one.kind == "effect":
+        facts = {"effect": effect, "key": words_module.visible(one.detail["key"])}
+        return _("“%(effect)s” under the key %(key)s") % facts
+    if one.kind == "evidence":
+        found = one.detail["evidence"]
+        facts = {"effect": effect, "source": doubts.source(found)}
+        facts["told"] = doubts.told(found.verdict)
+        return _("“%(effect)s”: %(told)s. Told by: %(source)s.") % facts
+    if one.kind in ("in doubt", "settled") and effect and not one.text:
+        return _("“%(effect)s”") % {"effect": effect}
+    return words_module.visible(one.text)
+
+
 @register.filter
 def moment_tone(one: Moment) -> str:
     """How an entry of a time line looks: an act of a person, good or bad."""
+    if one.kind == "evidence" and not one.actor:
+        return doubts.tone(one.detail["evidence"].verdict)
     return "human" if one.actor else labels.TONES.get(one.kind, "")
 
 
@@ -184,7 +216,14 @@ def problem_url(problem: Problem) -> str:
         return reverse("dashboard:sessions_detail", args=[problem.session_id])
     if problem.target_kind == "cause":
         return f"{reverse('dashboard:dead_letters')}{forms.link(cause=problem.subject)}"
-    nouns = {"message": "messages", "consumer": "consumers", "mismatch": "mismatches"}
+    if problem.target_kind == "effect" and problem.count > 1:
+        return f"{reverse('dashboard:reconcile')}{forms.link(consumer=problem.consumer_id)}"
+    nouns = {
+        "message": "messages",
+        "consumer": "consumers",
+        "mismatch": "mismatches",
+        "effect": "reconcile",
+    }
     noun = nouns.get(problem.target_kind)
     if noun is None:
         return reverse("dashboard:system")

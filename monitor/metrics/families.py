@@ -16,6 +16,7 @@ from prometheus_client.core import (
 )
 
 from monitor.domain.consumer import NO_CONSUMER
+from monitor.domain.effect import Told
 from monitor.domain.states import AlertKind, Cause, DeadReason
 from monitor.engine.histogram import BUCKETS
 from monitor.metrics.figures import Figures
@@ -36,25 +37,36 @@ _VERBS = (
     "keep first",
     "accept second",
     "acknowledge",
+    "reconcile",
+    "mark done",
+    "mark not done",
+    "escalate",
+    "steal",
 )
+_EFFECTS = ("called", "completed", "failed", "in doubt", "not done")
+_LEASES = ("taken", "renewed", "lost", "taken over")
 # counter of the database: (metric, meaning, label, its values)
 _PER_CONSUMER = {
     "received": ("messages_received", "Deliveries judged by ingest.", "verdict", _VERDICTS),
     "processed": ("messages_processed", "Ended runs of handlers.", "outcome", _OUTCOMES),
     "duplicates": ("duplicates", "Deliveries absorbed as duplicates.", "cause", tuple(Cause)),
     "dead": ("dead_letters", "Messages set aside, ever.", "reason", tuple(DeadReason)),
+    "effects": ("effects", "Calls to the outside and their outcomes.", "outcome", _EFFECTS),
+    "reconciled": ("reconciled", "What evidence told about effects.", "told", tuple(Told)),
+    "leases": ("leases", "Leases of sessions in external mode.", "event", _LEASES),
 }
 _LAST_BUCKET = BUCKETS[-1]
-_ONLY_OF_HANDLERS = ("processed",)
+_ONLY_OF_HANDLERS = ("processed", "effects", "reconciled", "leases")
 # attribute of a consumer's row: (metric, meaning)
 _GAUGES = {
     "backlog": ("backlog_messages", "Messages that are ready, waiting or parked."),
     "parked": ("parked_messages", "Messages behind a held session."),
     "waiting": ("waiting_messages", "Messages that wait for their retry."),
     "sessions": ("sessions", "Sessions with a backlog."),
-    "held_sessions": ("sessions_held", "Sessions held by a dead head or an operator."),
+    "held_sessions": ("sessions_held", "Sessions held by a dead head, a doubt or an operator."),
     "dead": ("dead_messages", "Messages that are dead now (counted up to 100,001)."),
     "mismatches_open": ("mismatches_open", "Mismatches without a verdict."),
+    "in_doubt": ("in_doubt_messages", "Messages that wait for the outcome of an effect."),
 }
 
 
@@ -62,6 +74,7 @@ def families(figures: Figures, sources: Collection[str]) -> Iterator[Metric]:
     """All metrics of these figures. sources: the configured names; no other name is a label."""
     yield from _counters(figures)
     yield _mismatches(figures)
+    yield _stale_commits(figures)
     yield _refused(figures, sources)
     yield _ignored(figures, sources)
     yield _operator_actions(figures)
@@ -86,6 +99,15 @@ def _mismatches(figures: Figures) -> Metric:
             _add(sums, [((figures.names.get(total.consumer_id, OTHER),), total.value)])
     meaning = "Deliveries with a known key and another payload."
     return _counter("comboio_mismatches", meaning, ("consumer",), sums)
+
+
+def _stale_commits(figures: Figures) -> Metric:
+    sums: Sums = {(figures.names[number],): 0.0 for number in _counted(figures, with_nobody=False)}
+    for total in figures.totals:
+        if total.name == "stale_commits":
+            _add(sums, [((figures.names.get(total.consumer_id, OTHER),), total.value)])
+    meaning = "Commits refused because their lease was lost."
+    return _counter("comboio_stale_commits", meaning, ("consumer",), sums)
 
 
 def _refused(figures: Figures, sources: Collection[str]) -> Metric:

@@ -29,7 +29,7 @@ class ConsumerState(StrEnum):
     """The worst thing that is true of a consumer."""
 
     HELD = "held"  # an operator holds it
-    BLOCKED = "blocked"  # a held session has messages behind it, or a backlog does not move
+    BLOCKED = "blocked"  # messages wait behind a held session, one is in doubt, or nothing moves
     DEGRADED = "degraded"  # failures or new dead letters within the last minutes
     IDLE = "idle"  # nothing came within the hour and nothing waits
     OK = "ok"
@@ -59,6 +59,7 @@ class ConsumerRow:
     duplicate_ratio: float | None
     dead: int
     mismatches_open: int
+    in_doubt: int
     received_series: tuple[float, ...]
     done_series: tuple[float, ...]
     is_stalled: bool
@@ -184,7 +185,13 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         and growth.now - oldest_at > timedelta(seconds=_STALLED_SECONDS)
         and not sum(growth.series("processed")[-2:])
     )
-    stands = {"held": values[3], "parked": parked, "backlog": backlog, "is_stalled": is_stalled}
+    stands = {
+        "held": values[3],
+        "parked": parked,
+        "backlog": backlog,
+        "is_stalled": is_stalled,
+        "in_doubt": values[13],
+    }
     return ConsumerRow(
         id=values[0],
         name=values[1],
@@ -201,11 +208,16 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         duplicate_ratio=sum(again) / sum(received) if sum(received) else None,
         dead=values[10],
         mismatches_open=values[11],
+        in_doubt=values[13],
         received_series=received,
         done_series=growth.series("processed", "done", "skipped"),
         is_stalled=is_stalled and not values[3],
         version=values[12],
     )
+
+
+def _is_blocked(stands: dict[str, Any]) -> bool:
+    return bool(stands["parked"] > 0 or stands["in_doubt"] > 0 or stands["is_stalled"])
 
 
 def _is_degraded(_stands: dict[str, Any], growth: _Growth) -> bool:
@@ -220,7 +232,7 @@ def _is_idle(stands: dict[str, Any], growth: _Growth) -> bool:
 # The worst that is true comes first.
 _STATES: tuple[tuple[ConsumerState, Callable[[dict[str, Any], _Growth], bool]], ...] = (
     (ConsumerState.HELD, lambda stands, _: bool(stands["held"])),
-    (ConsumerState.BLOCKED, lambda stands, _: stands["parked"] > 0 or stands["is_stalled"]),
+    (ConsumerState.BLOCKED, lambda stands, _: _is_blocked(stands)),
     (ConsumerState.DEGRADED, _is_degraded),
     (ConsumerState.IDLE, _is_idle),
     (ConsumerState.OK, lambda _stands, _growth: True),
@@ -230,7 +242,7 @@ _STATES: tuple[tuple[ConsumerState, Callable[[dict[str, Any], _Growth], bool]], 
 def _has_something(row: ConsumerRow) -> bool:
     if row.id == NO_CONSUMER:
         return row.dead > 0 or row.mismatches_open > 0
-    return row.backlog > 0 or row.dead > 0 or row.mismatches_open > 0
+    return row.backlog > 0 or row.dead > 0 or row.mismatches_open > 0 or row.in_doubt > 0
 
 
 def _mean(totals: list[counters.Total]) -> float | None:

@@ -1,8 +1,9 @@
 -- name: rows
--- Every consumer with its snapshot, its dead letters and open mismatches counted up to a cap by
--- index. locks: nothing. rows: one per consumer.
+-- Every consumer with its snapshot, its dead letters, messages in doubt and open mismatches counted up
+-- to a cap. locks: nothing. rows: one per consumer.
 SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked, 0), coalesce(s.waiting, 0),
-       coalesce(s.sessions, 0), coalesce(s.held_sessions, 0), s.oldest_at, dead.count, mismatches.count, c.version
+       coalesce(s.sessions, 0), coalesce(s.held_sessions, 0), s.oldest_at, dead.count, mismatches.count, c.version,
+       coalesce(doubts.count, 0)
   FROM comboio_consumer c
   LEFT JOIN comboio_consumer_snapshot s ON s.consumer = c.id
  CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_dead x WHERE x.consumer = c.id
@@ -10,6 +11,8 @@ SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked
  CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_mismatch m
                                             WHERE m.verdict IS NULL AND m.consumer = c.id
                                             LIMIT %(count)s) m) mismatches
+  LEFT JOIN (SELECT i.consumer, count(*) FROM (SELECT consumer FROM comboio_in_doubt LIMIT %(count)s) i
+              GROUP BY i.consumer) doubts ON doubts.consumer = c.id
  ORDER BY c.name;
 
 -- name: detail

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from monitor.reports import effect_rows
+from monitor.reports.effect_values import Recorded
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.reading import Cursor, is_storable, reading
 from monitor.store import sql
@@ -18,7 +20,10 @@ _MOST_CAUSES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterRow:
-    """A dead message. holds_session: its session waits for it. version: what its verbs name."""
+    """A dead message. holds_session: its session waits for it. version: what its verbs name.
+
+    recorded: the effects that a requeue would meet; None: no effect is recorded.
+    """
 
     id: int
     consumer_id: int
@@ -35,6 +40,7 @@ class DeadLetterRow:
     at: datetime
     holds_session: bool
     version: int
+    recorded: Recorded | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,7 @@ class Group:
     """Dead messages of one cause. count 10,001 means more than 10,000.
 
     max_version: what requeue_cause takes as up_to_version, so that later failures stay out.
+    recorded: the effects of all of them that a requeue would meet; None: no effect is recorded.
     """
 
     cause: str
@@ -55,6 +62,7 @@ class Group:
     consumers: tuple[str, ...]
     sessions_held: int
     max_version: int
+    recorded: Recorded | None
 
 
 def page(
@@ -114,6 +122,11 @@ def detail(message_id: int) -> DeadLetterRow | None:
 def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> list[Group]:
     """The groups of these causes that still have dead messages."""
     values = {"causes": causes, "consumer": consumer, "count": CAP + 1}
+    cursor.execute(SQL["effects_of_causes"], values)
+    effects = {
+        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3])
+        for row in cursor.fetchall()
+    }
     cursor.execute(SQL["groups"], values)
     return [
         Group(
@@ -128,6 +141,7 @@ def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> 
             max_version=row[8],
             consumers=tuple(row[9]),
             sessions_held=row[10],
+            recorded=effects.get(row[0]),
         )
         for row in cursor.fetchall()
     ]
@@ -135,11 +149,13 @@ def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> 
 
 def _rows(cursor: Cursor, ids: list[int]) -> list[DeadLetterRow]:
     cursor.execute(SQL["rows"], {"ids": ids})
-    found = {row[0]: _row(row) for row in cursor.fetchall()}
+    values = cursor.fetchall()
+    effects = effect_rows.recorded(cursor, ids)
+    found = {row[0]: _row(row, effects.get(row[0])) for row in values}
     return [found[each] for each in ids if each in found]
 
 
-def _row(values: tuple[Any, ...]) -> DeadLetterRow:
+def _row(values: tuple[Any, ...], recorded: Recorded | None) -> DeadLetterRow:
     return DeadLetterRow(
         id=values[0],
         consumer_id=values[1],
@@ -156,4 +172,5 @@ def _row(values: tuple[Any, ...]) -> DeadLetterRow:
         at=values[12],
         holds_session=values[13],
         version=values[14],
+        recorded=recorded,
     )

@@ -62,3 +62,21 @@ SELECT u.cause, last.reason, last.error_class, last.id, last.error, counted.coun
              WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
              ORDER BY x.cause, x.id LIMIT %(count)s) y
       LEFT JOIN comboio_gate g ON g.session = y.session AND g.dead_message = y.id) counted;
+
+-- name: effects_of_causes
+-- The effects of the dead messages that a cause is counted by: outcomes that are known, and calls without
+-- one. One probe per message, and none at all while nothing was ever called outside.
+-- locks: nothing. rows: one per cause with effects.
+SELECT u.cause, counted.completed, counted.unknown, counted.completed_at
+  FROM unnest(%(causes)s::text[]) AS u (cause)
+ CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE e.state = 'completed') AS completed,
+           count(*) FILTER (WHERE e.state = 'in doubt' OR e.state = 'in progress'
+                              AND e.called_at IS NOT NULL AND e.last_step <> 'not done') AS unknown,
+           max(e.settled_at) FILTER (WHERE e.state = 'completed') AS completed_at
+      FROM (SELECT x.id FROM comboio_dead x
+             WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
+             ORDER BY x.cause, x.id LIMIT %(count)s) y
+     CROSS JOIN LATERAL (SELECT e.state, e.called_at, e.last_step, e.settled_at FROM comboio_effect e
+                          WHERE e.message_id = y.id OFFSET 0) e) counted
+ WHERE EXISTS (SELECT FROM comboio_effect) AND counted.completed + counted.unknown > 0;

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from monitor.domain import keys
-from monitor.reports import message_rows, payloads
+from monitor.reports import effect_rows, message_rows, payloads
+from monitor.reports.effect_values import EffectRow
 from monitor.reports.message_values import (
     Dead,
     Detail,
@@ -38,8 +39,10 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
     mismatches = _mismatches(cursor, row.id)
     counted = _counted(cursor, row, row.key)
     before, after = _neighbours(cursor, row)
+    effects = effect_rows.of_message(cursor, row.id)
     moments = [
         *_arrivals(row, duplicates, mismatches),
+        *_effects(cursor, effects),
         *_endings(_events(cursor, row.id), dead, done),
     ]
     return Detail(
@@ -57,6 +60,8 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
         duplicates=tuple(duplicates),
         mismatches=tuple(mismatches),
         accepted_from=_accepted_from(cursor, row),
+        effects=tuple(effects),
+        doubt=effect_rows.doubt(cursor, session),
         timeline=tuple(sorted(moments, key=lambda moment: moment.at)),
         before=tuple(before),
         after=tuple(after),
@@ -174,6 +179,22 @@ def _arrivals(
         )
     for link in mismatches:
         yield _moment(link.at, "mismatch", mismatch=link.id, count=link.count)
+
+
+def _effects(cursor: Cursor, effects: list[EffectRow]) -> Iterator[Moment]:
+    """When each effect was begun, and what was learnt about it."""
+    names = {each.id: each.name for each in effects}
+    for each in effects:
+        yield _moment(each.started_at, "effect", effect_id=each.id, effect=each.name, key=each.key)
+    for number, one in effect_rows.evidence(cursor, list(names)):
+        yield Moment(
+            at=one.at,
+            kind="evidence",
+            actor=one.actor,
+            attempt=None,
+            text="",
+            detail={"effect_id": number, "effect": names[number], "evidence": one},
+        )
 
 
 def _endings(events: list[Moment], dead: Dead | None, done: Done | None) -> Iterator[Moment]:

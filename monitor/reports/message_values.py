@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from monitor.domain.states import State
+from monitor.reports.effect_values import Doubt, EffectRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +53,9 @@ class Found:
 class Moment:
     """One entry of a timeline.
 
-    kind: received, duplicate, mismatch, dead, discarded, done, or the event's own word (a failed
-    attempt, an operator's verb). detail holds what belongs to the kind, values ready to show.
+    kind: received, duplicate, mismatch, effect (begun), evidence, dead, discarded, done, or the
+    event's own word (a failed attempt, an operator's verb). detail holds what belongs to the kind,
+    values ready to show.
     """
 
     at: datetime
@@ -158,6 +160,8 @@ class Detail:
     duplicates: tuple[DuplicateRow, ...]
     mismatches: tuple[MismatchLink, ...]
     accepted_from: int | None
+    effects: tuple[EffectRow, ...]
+    doubt: Doubt | None  # what holds its session, this message or one before it
     timeline: tuple[Moment, ...]
     before: tuple[MessageRow, ...]
     after: tuple[MessageRow, ...]

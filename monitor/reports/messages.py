@@ -41,7 +41,11 @@ __all__ = [
 SQL = sql.load(__file__)
 
 _WINDOW = 20_000  # messages one page looks through for a state or a consumer before it stops
-_OWN_TABLES = {State.DEAD: "dead", State.DISCARDED: "discarded"}
+_OWN_TABLES = {
+    State.DEAD: "dead",
+    State.DISCARDED: "discarded",
+    State.IN_DOUBT: "in_doubt",
+}
 
 
 def find(text: str, *, limit: int = LIMIT) -> Found:

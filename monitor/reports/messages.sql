@@ -37,11 +37,14 @@ ORDER BY 1 DESC;
                         AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
   LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
                         AND w.at > statement_timestamp() - interval '10 seconds' LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT l.session FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
+                        AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
     AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
                        WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id
-                       WHEN 'running' THEN r.id IS NOT NULL AND w.slot IS NOT NULL
-                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id AND w.slot IS NULL END
+                       WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
+                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
+                            AND coalesce(w.slot, l.session) IS NULL END
   ORDER BY m.id DESC LIMIT %(count)s)
 UNION ALL
 (SELECT m.id FROM (
@@ -57,11 +60,14 @@ UNION ALL
                         AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
   LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
                         AND w.at > statement_timestamp() - interval '10 seconds' LIMIT 1) w ON true
+  LEFT JOIN LATERAL (SELECT l.session FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
+                        AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
     AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
                        WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id
-                       WHEN 'running' THEN r.id IS NOT NULL AND w.slot IS NOT NULL
-                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id AND w.slot IS NULL END
+                       WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
+                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
+                            AND coalesce(w.slot, l.session) IS NULL END
   ORDER BY m.id LIMIT %(count)s)
 ORDER BY 1 DESC;
 
@@ -74,6 +80,21 @@ ORDER BY 1 DESC;
   ORDER BY x.id DESC LIMIT %(count)s)
 UNION ALL
 (SELECT x.id FROM comboio_dead x
+  WHERE %(back)s AND x.id > %(id)s
+    AND (%(session)s::bigint IS NULL OR x.session = %(session)s)
+    AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
+  ORDER BY x.id LIMIT %(count)s)
+ORDER BY 1 DESC;
+
+-- name: in_doubt
+-- Messages in doubt by id from their own small table. locks: nothing. rows: at most count.
+(SELECT x.id FROM comboio_in_doubt x
+  WHERE NOT %(back)s AND x.id < %(id)s
+    AND (%(session)s::bigint IS NULL OR x.session = %(session)s)
+    AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
+  ORDER BY x.id DESC LIMIT %(count)s)
+UNION ALL
+(SELECT x.id FROM comboio_in_doubt x
   WHERE %(back)s AND x.id > %(id)s
     AND (%(session)s::bigint IS NULL OR x.session = %(session)s)
     AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)

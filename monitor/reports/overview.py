@@ -27,6 +27,7 @@ class Totals:
     held_sessions: int
     dead: int
     mismatches_open: int
+    in_doubt: int
     alerts_open: int  # 10,001 means more than 10,000
     duplicate_ratio: float | None
     workers: int
@@ -74,6 +75,7 @@ def _totals(rows: tuple[ConsumerRow, ...], *, workers: int, alerts_open: int) ->
         held_sessions=sum(row.held_sessions for row in rows),
         dead=sum(row.dead for row in rows),
         mismatches_open=sum(row.mismatches_open for row in rows),
+        in_doubt=sum(row.in_doubt for row in rows),
         alerts_open=alerts_open,
         duplicate_ratio=again / received if received else None,
         workers=workers,

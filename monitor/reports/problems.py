@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from monitor.reports import dead_letters, system
+from monitor.domain.effect import Kind
+from monitor.reports import dead_letters, effect_rows, system
 from monitor.reports.consumers import ConsumerRow
+from monitor.reports.effect_values import Recorded
 from monitor.reports.reading import Cursor
 from monitor.store import sql
 
@@ -24,6 +26,8 @@ class ProblemKind(StrEnum):
 
     NO_WORKERS = "no workers"  # messages wait and no worker lives
     STALLED = "stalled"  # a backlog, nothing held, and nothing done for 2 minutes
+    CONFLICT = "conflict"  # evidence against a decision about an effect
+    IN_DOUBT = "effect in doubt"
     HELD_SESSION = "held session"
     HELD_CONSUMER = "held consumer"
     DEAD_LETTER = "dead letter"
@@ -38,8 +42,10 @@ class Problem:
     count: how many of its kind (held sessions, dead messages, mismatches). size: messages that
     wait because of it. subject: the session's key, the cause, the message's key, or "".
     verb: requeue (target: the dead message), requeue_cause (cause = subject, seen = up_to_version),
-    resume (a session or a consumer), or open (only a page to look at).
-    target_kind: message, session, consumer, cause, mismatch or system. seen: the version to name.
+    resume (a session or a consumer), ask (the provider of an effect), or open (only a page).
+    recorded: the effects that a requeue would meet.
+    target_kind: message, session, consumer, cause, mismatch, effect or system. seen: the version to
+    name.
     """
 
     kind: ProblemKind
@@ -55,6 +61,7 @@ class Problem:
     target_id: int
     seen: int
     session_id: int | None = None
+    recorded: Recorded | None = None
 
 
 def find(
@@ -68,6 +75,8 @@ def find(
     """All problems: by kind, then by how many messages wait for each, then by their number."""
     found = [
         *_work(cursor, rows, workers),
+        *_conflicts(cursor),
+        *_in_doubt(cursor),
         *_held_sessions(cursor),
         *_held_consumers(cursor, rows),
         *_dead_letters(cursor, rows),
@@ -100,9 +109,41 @@ def _work(cursor: Cursor, rows: Sequence[ConsumerRow], workers: int) -> Iterator
             )
 
 
+def _conflicts(cursor: Cursor) -> Iterator[Problem]:
+    cursor.execute(SQL["conflicts"], {"count": _MOST_CAUSES})
+    for number, name, effect, text, since in cursor.fetchall():
+        yield _problem(
+            ProblemKind.CONFLICT,
+            owner=(number, name),
+            title=text,
+            since=since,
+            target=("effect", effect),
+        )
+
+
+def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
+    cursor.execute(SQL["in_doubt"])
+    for values in cursor.fetchall():
+        can_be_asked = values[5] == 1 and values[4] != Kind.NEITHER
+        yield _problem(
+            ProblemKind.IN_DOUBT,
+            owner=(values[0], values[1]),
+            subject=values[3],
+            title=values[9],
+            since=values[7],
+            count=values[5],
+            size=int(values[6]),
+            verb="ask" if can_be_asked else "open",
+            target=("effect", values[2]),
+            seen=values[8],
+        )
+
+
 def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["held_sessions"])
-    for values in cursor.fetchall():
+    found = cursor.fetchall()
+    effects = effect_rows.recorded(cursor, [row[5] for row in found if row[5] is not None])
+    for values in found:
         session, key, held, dead_message, version, dead_version = values[2:8]
         # A hold by a person goes first: the dead head behind it would not run anyway.
         is_dead_head = dead_message is not None and not held and dead_version is not None
@@ -118,6 +159,7 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
             target=("message", dead_message) if is_dead_head else ("session", session),
             seen=dead_version if is_dead_head else version,
             session_id=session,
+            recorded=effects.get(dead_message),
         )
 
 
@@ -155,6 +197,7 @@ def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Probl
             verb="requeue_cause",
             target=("cause", group.sample_id),
             seen=group.max_version,
+            recorded=group.recorded,
         )
 
 

@@ -16,6 +16,32 @@ SELECT DISTINCT ON (h.consumer)
 WINDOW of_consumer AS (PARTITION BY h.consumer)
  ORDER BY h.consumer, h.backlog DESC, h.since, h.session;
 
+-- name: in_doubt
+-- Messages in doubt of each consumer with the one that has waited longest, and what waits behind them.
+-- Up to 10,000 of them are looked at. locks: nothing. rows: one per consumer that has any.
+SELECT DISTINCT ON (x.consumer)
+       x.consumer, coalesce(c.name, '?'), x.effect_id, coalesce(e.name, '?'), coalesce(e.kind, ''),
+       count(*) OVER of_consumer, sum(x.backlog) OVER of_consumer, min(x.at) OVER of_consumer,
+       coalesce(e.version, 0), coalesce(e.key, '')
+  FROM (SELECT i.consumer, i.id, i.effect_id, i.at, coalesce(s.backlog, 0) AS backlog
+          FROM (SELECT * FROM comboio_in_doubt ORDER BY at DESC, id DESC LIMIT 10000) i
+          LEFT JOIN comboio_session_snapshot s ON s.session = i.session) x
+  LEFT JOIN comboio_consumer c ON c.id = x.consumer
+  LEFT JOIN LATERAL (SELECT e.name, e.kind, e.version, e.key FROM comboio_effect e
+                      WHERE e.id = x.effect_id OFFSET 0) e ON true
+WINDOW of_consumer AS (PARTITION BY x.consumer)
+ ORDER BY x.consumer, x.at, x.id;
+
+-- name: conflicts
+-- Effects with evidence against their decision whose alert nobody has acknowledged, the latest first.
+-- locks: nothing. rows: at most count.
+SELECT a.consumer, coalesce(c.name, '?'), a.target, a.title, a.first_at
+  FROM (SELECT * FROM comboio_alert
+         WHERE state <> 'resolved' AND state = 'open' AND kind = 'conflict'
+         ORDER BY last_at DESC, id DESC LIMIT %(count)s) a
+  LEFT JOIN comboio_consumer c ON c.id = a.consumer
+ ORDER BY a.last_at DESC, a.id DESC;
+
 -- name: held_consumers
 -- Consumers that an operator holds. locks: nothing. rows: one per held consumer.
 SELECT id, held_at, coalesce(held_by, ''), coalesce(held_reason, '') FROM comboio_consumer WHERE held;

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from monitor.reports import message_rows
+from monitor.reports import effect_rows, message_rows
+from monitor.reports.effect_values import Doubt, Lease, Recorded
 from monitor.reports.message_values import Gate, MessageRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.reading import Cursor, reading
@@ -20,9 +21,10 @@ _STRIP_BEFORE, _STRIP_AFTER = 20, 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """A session in the list. blocker: dead head, held, retry, alone (after a crash) or "".
+    """A session in the list. blocker: dead head, in doubt, held, retry, alone or "".
 
     head: the message that runs next or blocks. reason: why it is blocked, in words.
+    effect_id: the effect in doubt that blocks it.
     """
 
     id: int
@@ -38,6 +40,7 @@ class SessionRow:
     retry_at: datetime | None
     version: int
     impact: float
+    effect_id: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,9 @@ class SessionDetail:
     """One session. Counts are exact up to 10,000; a count of 10,001 means more.
 
     strip: its messages round the head in order (up to 20 before, 40 from the head on).
-    head: first waiting message, or the dead one that holds it. dead_version: what its verbs name.
+    head: first waiting message, or the dead one or the one in doubt that holds it.
+    dead_version: what the verbs of a dead head name. recorded: the effects of the head.
+    lease: who works on it in external mode.
     """
 
     id: int
@@ -66,6 +71,9 @@ class SessionDetail:
     head: MessageRow | None
     gate: Gate | None
     dead_version: int
+    recorded: Recorded | None
+    doubt: Doubt | None
+    lease: Lease | None
     strip: tuple[MessageRow, ...]
 
 
@@ -118,7 +126,10 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
     }
     cursor.execute(SQL["counts"], values)
     ready, dead, first, dead_version = cursor.fetchone()
+    doubt = effect_rows.doubt(cursor, session_id)
     head = dead_message if dead_message is not None else first
+    if doubt is not None:
+        head = doubt.message_id
     strip = _strip(cursor, session_id, head)
     return SessionDetail(
         id=session_id,
@@ -131,6 +142,9 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
         head=next((row for row in strip if row.id == head), None),
         gate=gate,
         dead_version=dead_version or 0,
+        recorded=None if head is None else effect_rows.recorded(cursor, [head]).get(head),
+        doubt=doubt,
+        lease=effect_rows.lease(cursor, session_id),
         strip=tuple(strip),
     )
 
@@ -148,8 +162,11 @@ def _strip(cursor: Cursor, session_id: int, head: int | None) -> list[MessageRow
 
 def _row(values: tuple[Any, ...]) -> SessionRow:
     held, dead_message, retry_at, solo_until, held_by, held_reason, error = values[7:14]
+    doubted, effect = values[17:19]
     blocker, reason = "", ""
-    if held:
+    if doubted is not None:
+        blocker, reason = "in doubt", effect
+    elif held:
         blocker, reason = "held", f"{held_by}: {held_reason}" if held_reason else held_by
     elif dead_message is not None:
         blocker, reason = "dead head", error
@@ -171,4 +188,5 @@ def _row(values: tuple[Any, ...]) -> SessionRow:
         retry_at=retry_at,
         version=values[15],
         impact=values[16],
+        effect_id=doubted,
     )

@@ -12,12 +12,22 @@ WITH listed AS (
              WHERE (g.held OR g.dead_message IS NOT NULL)
                AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = g.session)
              LIMIT 5000) g
+    UNION ALL
+    SELECT x.session, x.consumer, 0, x.id, NULL, 0
+      FROM (SELECT x.session, x.consumer, x.id FROM comboio_in_doubt x
+             WHERE x.session > 0
+               AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = x.session)
+               AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = x.session
+                                AND (g.held OR g.dead_message IS NOT NULL))
+             LIMIT 5000) x
 ), known AS (
     SELECT l.*, g.dead_message, g.held, g.held_by, g.held_reason, g.retry_at, g.solo_until, g.error,
-           g.since, g.version
+           coalesce(g.since, i.at) AS since, g.version, i.id AS doubted, i.effect_id
       FROM listed l LEFT JOIN comboio_gate g ON g.session = l.session
+      LEFT JOIN LATERAL (SELECT x.id, x.at, x.effect_id FROM comboio_in_doubt x WHERE x.session = l.session
+                          ORDER BY x.session, x.id LIMIT 1) i ON true
      WHERE (%(consumer)s::int IS NULL OR l.consumer = %(consumer)s)
-       AND (NOT %(blocked)s OR g.held OR g.dead_message IS NOT NULL)
+       AND (NOT %(blocked)s OR g.held OR g.dead_message IS NOT NULL OR i.id IS NOT NULL)
 ), shown AS (
     (SELECT * FROM known WHERE NOT %(back)s AND (impact, session) < (%(sort)s::float8, %(id)s)
       ORDER BY impact DESC, session DESC LIMIT %(count)s)
@@ -26,9 +36,10 @@ WITH listed AS (
       ORDER BY impact, session LIMIT %(count)s)
 )
 SELECT k.session, k.consumer, coalesce(c.name, '?'), coalesce(s.key, ''), k.backlog,
-       coalesce(k.dead_message, nullif(k.head, 0)), k.head_at, coalesce(k.held, false), k.dead_message, k.retry_at,
+       coalesce(k.doubted, k.dead_message, nullif(k.head, 0)), k.head_at, coalesce(k.held, false), k.dead_message, k.retry_at,
        k.solo_until, coalesce(k.held_by, ''), coalesce(k.held_reason, ''), coalesce(k.error, ''), k.since,
-       coalesce(k.version, 0), k.impact
+       coalesce(k.version, 0), k.impact, k.effect_id,
+       (SELECT e.name FROM comboio_effect e WHERE e.id = k.effect_id)
   FROM shown k
   LEFT JOIN comboio_consumer c ON c.id = k.consumer
   LEFT JOIN LATERAL (SELECT s.key FROM comboio_session s WHERE s.id = k.session OFFSET 0) s ON true

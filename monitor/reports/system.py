@@ -49,6 +49,7 @@ class Books:
     done: int
     dead: int
     discarded: int
+    in_doubt: int
     balanced: bool | None
 
 
@@ -129,13 +130,15 @@ def _books(cursor: Cursor) -> Books:
     accepted = sum(t.value for t in totals if (t.name, t.label) in _ACCEPTED)
     done = sum(t.value for t in totals if t.name == "processed" and t.label in ("done", "skipped"))
     cursor.execute(SQL["states"], {"count": _COUNTED + 1})
-    ready, dead, discarded = cursor.fetchone()
-    is_whole = max(ready, dead, discarded) <= _COUNTED
+    ready, dead, discarded, in_doubt = cursor.fetchone()
+    is_whole = max(ready, dead, discarded, in_doubt) <= _COUNTED
+    standing = ready + int(done) + dead + discarded + in_doubt
     return Books(
         accepted=int(accepted),
         ready=ready,
         done=int(done),
         dead=dead,
         discarded=discarded,
-        balanced=int(accepted) == ready + int(done) + dead + discarded if is_whole else None,
+        in_doubt=in_doubt,
+        balanced=int(accepted) == standing if is_whole else None,
     )

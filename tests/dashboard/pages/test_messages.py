@@ -76,7 +76,7 @@ def test_the_story_is_told_in_order(senior: Client, filled: Scene) -> None:
     text = looking.Markup(senior.get(f"/messages/{filled.dead_head}/").content.decode()).text
     places = [text.index(word) for word in ("Received", "(attempt 1)", "(attempt 5)")]
     assert places == sorted(places)
-    assert "Safe to requeue" in text
+    assert "safe: no effect recorded" in text
 
 
 def test_duplicates_are_listed_with_their_gaps(senior: Client, filled: Scene) -> None:
