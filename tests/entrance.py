@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -61,6 +62,32 @@ def configured(
         values = {"sources": sources, "retention": retention or {}}
         stack.enter_context(override_settings(COMBOIO=values))
         yield
+
+
+@contextmanager
+def configured_effects(
+    *, secrets: Mapping[str, str] | None = None, **auths: dict[str, Any]
+) -> Iterator[None]:
+    """Callbacks of exactly these effects, each with its auth, and a value for the secrets."""
+    with ExitStack() as stack:
+        environment = _ENVIRONMENT if secrets is None else secrets
+        stack.enter_context(mock.patch.dict("os.environ", environment))
+        values = {"effects": {name: {"auth": auth} for name, auth in auths.items()}}
+        stack.enter_context(override_settings(COMBOIO=values))
+        yield
+
+
+def call_back(
+    name: str, body: bytes | dict[str, Any], *, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """POST to the callback of an effect, with the token of the tests unless headers are given."""
+    response = Client().post(
+        f"/effects/{name}/callback",
+        body if isinstance(body, bytes) else json.dumps(body).encode(),
+        content_type="application/json",
+        headers=dict(TOKEN if headers is None else headers),
+    )
+    return _answer(response)
 
 
 def post(

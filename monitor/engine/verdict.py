@@ -70,6 +70,8 @@ def _decide(cursor: Cursor, record: Record, evidence: Evidence, source: str, by:
     if evidence.told == Told.CANNOT_TELL:
         return Settled.OPEN
     is_ruling = source == "person" and record.state == "in doubt"  # a person ends a conflict too
+    if record.conflict and record.state == "in doubt" and not is_ruling:
+        return Settled.CONFLICT  # Told before: the message waits for a person, whoever says what.
     if _contradicts(record, evidence) and not is_ruling:
         return _conflict(cursor, record, evidence, by)
     if not record.is_open:
@@ -140,6 +142,8 @@ def _block(cursor: Cursor, record: Record, text: str) -> None:
 
 
 def _bring_back(cursor: Cursor, record: Record, evidence: Evidence, by: str) -> None:
+    if record.conflict:
+        effects.mark_conflict(cursor, record.id, "")
     detail = {"effect": record.name, "told": str(evidence.told), "by": by}
     events.write_many(cursor, "settled", {record.message_id: detail})
     for kind in (AlertKind.EFFECT_IN_DOUBT, AlertKind.CONFLICT):

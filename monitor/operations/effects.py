@@ -207,14 +207,18 @@ def _no_longer(cursor: Cursor, before: Asked) -> RefusedError:
 def _refuse_conflict(found: Asked, outcome: Outcome) -> None:
     if outcome.kind is not Settled.CONFLICT:
         return
-    by = "" if outcome.settled_at is None else decided(outcome.decided_by, outcome.settled_at)
-    raise RefusedError(
-        _(
+    if outcome.settled_at is None:
+        text = _(
+            "%(effect)s was called “not done” %(by)s, which this contradicts. Its message waits: "
+            "compare the evidence and mark it; reload the page."
+        )
+    else:
+        text = _(
             "%(effect)s was settled as %(state)s %(by)s, which this contradicts. Nothing is "
             "overwritten: both are kept as evidence and an alert is open; reload the page."
         )
-        % {"effect": _named(found), "state": outcome.state, "by": by}
-    )
+    by = decided(outcome.decided_by, outcome.settled_at)
+    raise RefusedError(text % {"effect": _named(found), "state": outcome.state, "by": by})
 
 
 def _gone(effect_id: int) -> RefusedError:

@@ -68,15 +68,15 @@ def changed(cursor: Cursor, object_kind: str, object_id: int, name: str) -> Refu
     return RefusedError(text % ({"name": name} | _told(act)))
 
 
-def decided(by: str, at: datetime) -> str:
-    """Who settled an effect, and when: a person by name, else what it was."""
+def decided(by: str, at: datetime | None) -> str:
+    """Who decided about an effect, a person by name, and when if that is known."""
     known = {
         "call": _("by the answer to the call"),
         "probe": _("by asking the provider"),
         "callback": _("by the provider's callback"),
     }
-    facts = {"by": known.get(by) or _("by %(name)s") % {"name": by}, "at": when(at)}
-    return _("%(by)s at %(at)s") % facts
+    who = known.get(by) or _("by %(name)s") % {"name": by}
+    return who if at is None else _("%(who)s at %(at)s") % {"who": who, "at": when(at)}
 
 
 def _told(act: Act | None) -> dict[str, str]:

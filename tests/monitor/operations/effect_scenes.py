@@ -17,13 +17,17 @@ PREFIX = "scene."  # of the consumers that are declared here; conftest.py forget
 
 
 def in_doubt(
-    probe: Callable[[Call], Evidence] | None = None, *, kind: str = "queryable"
+    probe: Callable[[Call], Evidence] | None = None,
+    *,
+    kind: str = "queryable",
+    can_be_asked: bool = True,
 ) -> tuple[int, int]:
     """A message of a declared external consumer, in doubt by its effect “charge”; both ids."""
     owner = factories.consumer()
     name = f"{PREFIX}{owner}"
     _rename(owner, name)
-    charge = Effect(name="charge", call=_never, kind=kind, reconcile=probe or _found_it)
+    ask = (probe or _found_it) if can_be_asked else None
+    charge = Effect(name="charge", call=_never, kind=kind, reconcile=ask)
     registry.add(
         Consumer(name=name, source="payments", handler=_never, external=True, effects=(charge,))
     )
