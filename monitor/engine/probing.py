@@ -17,6 +17,8 @@ from monitor.store.reconciling import Asked
 PROBE_SECONDS = 10.0
 DETAIL_CHARACTERS = 16_384  # evidence is kept for ever and shown to people: no whole web pages
 
+_LATE = "No answer within {:g} s."
+
 _log = structlog.get_logger("comboio")
 
 Probe = Callable[[Call], Evidence]
@@ -38,12 +40,12 @@ def effect_of(asked: Asked) -> Effect | None:
     return None if consumer is None else consumer.effect(asked.name)
 
 
-def ask(asked: Asked, *, seconds: float = PROBE_SECONDS) -> Evidence:
+def ask(asked: Asked) -> Evidence:
     """What the provider says about one effect; see ask_all."""
-    return ask_all([asked], seconds=seconds)[0]
+    return ask_all([asked])[0]
 
 
-def ask_all(many: Sequence[Asked], *, seconds: float = PROBE_SECONDS) -> list[Evidence]:
+def ask_all(many: Sequence[Asked]) -> list[Evidence]:
     """What the providers say, in this order, all asked at once; wants no open transaction.
 
     Never raises and never takes longer: a probe that fails, answers nonsense or is not back in time
@@ -52,11 +54,11 @@ def ask_all(many: Sequence[Asked], *, seconds: float = PROBE_SECONDS) -> list[Ev
     runs = [_Run(each) for each in many]
     for run in runs:
         run.start()
-    deadline = monotonic() + seconds
+    deadline = monotonic() + PROBE_SECONDS
     for run in runs:
         run.join(max(deadline - monotonic(), 0.0))
     # Read once: a probe that comes back this moment changes no answer that was given.
-    return [run.evidence or _unknown(f"No answer within {seconds:g} s.") for run in runs]
+    return [run.evidence or _unknown(_LATE.format(PROBE_SECONDS)) for run in runs]
 
 
 class _Run(Thread):
