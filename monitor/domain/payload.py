@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
+from threading import RLock
 from typing import (
     Annotated,
     Any,
@@ -44,6 +45,8 @@ _SCALARS: dict[Any, Reader] = {
     object: lambda value: value,
 }
 _readers: dict[Any, Reader] = {}
+_unfinished: dict[Any, Reader] = {}  # a type may hold itself; seen by the holder of the lock only
+_making = RLock()
 
 
 class PayloadError(ComboioError):
@@ -74,9 +77,24 @@ def reader(payload_type: Any) -> Reader:
         known = _readers.get(payload_type)
     except TypeError as error:
         raise _unknown(payload_type) from error
-    if known is None:
-        known = _readers[payload_type] = _make(payload_type)
-    return known
+    return known or _made(payload_type)
+
+
+def _made(payload_type: Any) -> Reader:
+    """Make a reader and those it needs; other threads see them when all are whole."""
+    with _making:
+        known = _readers.get(payload_type) or _unfinished.get(payload_type)
+        if known is not None:
+            return known
+        is_outermost = not _unfinished
+        try:
+            made = _unfinished[payload_type] = _make(payload_type)
+            if is_outermost:
+                _readers.update(_unfinished)
+            return made
+        finally:
+            if is_outermost:
+                _unfinished.clear()
 
 
 def _make(kind: Any) -> Reader:
@@ -172,12 +190,8 @@ def _dataclass(kind: type) -> Reader:
         except (ValueError, TypeError) as error:  # raised by a __post_init__ that checks
             raise WrongValueError(str(error).rstrip(".") or "it was refused by its type") from error
 
-    _readers[kind] = read_dataclass  # before its fields: a type may hold itself
-    try:
-        fields.extend(_fields(kind))
-    except BaseException:
-        del _readers[kind]
-        raise
+    _unfinished[kind] = read_dataclass  # before its fields: a type may hold itself
+    fields.extend(_fields(kind))
     return read_dataclass
 
 

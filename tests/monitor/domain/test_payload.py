@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import IntEnum, StrEnum
@@ -158,3 +159,21 @@ def test_a_dataclass_with_such_a_field_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(ConfigurationError):
             reader(Odd)
+
+
+def test_a_reader_that_another_thread_is_making_is_not_used_before_it_is_whole() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        read_meanwhile: list[Future[Any]] = []
+
+        class Slow(dict[str, Any]):
+            """Asked while the reader is being made."""
+
+            def get(self, _name: str, default: Any = None) -> Any:
+                if not read_meanwhile:
+                    read_meanwhile.append(pool.submit(read, held, {"amount": 5}))
+                    wait(read_meanwhile, 0.1)  # long enough for a reader without fields
+                return default
+
+        held = make_dataclass("Held", [("amount", int, field(default=0, metadata=Slow()))])
+        assert read(held, {"amount": 5}) == held(amount=5)
+        assert read_meanwhile[0].result(10) == held(amount=5)
