@@ -31,7 +31,11 @@ def cannot_tell(_call: Call) -> Evidence:
 
 def charge(payload: Any, message: Any) -> None:
     """Charge what the payload says, then write the row of it."""
-    receipt = message.effect("charge", payload)
+    write_row(message, message.effect("charge", payload))
+
+
+def write_row(message: Any, receipt: Any) -> None:
+    """The transaction of an external handler."""
     with message.transaction() as commit:
         Group.objects.create(name=f"{_PREFIX}{message.key}")
         commit.result = receipt

@@ -13,7 +13,7 @@ from monitor.domain.message import Message
 from monitor.domain.states import Verdict
 from monitor.testing import Inbox
 from tests import entrance
-from tests.charging import charged, charging
+from tests.charging import charged, charging, write_row
 from tests.engine import consuming, delivery, drain_all, send
 from tests.entrance import PLAIN, configured, post
 from tests.racing import race
@@ -90,9 +90,7 @@ def test_an_external_handler_calls_once_and_its_losers_are_free_at_once(
     def handler(payload: Any, message: Any) -> None:
         receipt = message.effect("charge", payload)
         slow.wait(message)
-        with message.transaction() as commit:
-            Group.objects.create(name=f"charged/{message.key}")
-            commit.result = receipt
+        write_row(message, receipt)
 
     with charging(kind, handler), inbox.faults.installed():
         _deliver_at_once()
