@@ -59,19 +59,40 @@ def check_sources(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> l
 
 @register(TAG)
 def check_entrances(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
-    """Sources whose environment lacks a secret or an address, so that nothing can come in."""
+    """Sources and callbacks whose environment lacks a secret or an address: nothing can come in."""
     try:
-        sources = conf.get().sources.values()
+        settings = conf.get()
     except ConfigurationError:
         return []  # told by check_sources
-    return [
+    messages = [
         message
-        for source in sources
+        for source in settings.sources.values()
         for message in (
-            _without_secret(source)
+            _without_secret(f"Source “{source.name}”", source)
             if isinstance(source, HttpSource)
             else _without_address(source.name, source.url_env)
         )
+    ]
+    for callback in settings.effects.values():
+        messages += _without_secret(f"Callback of the effect “{callback.name}”", callback)
+    return messages
+
+
+@register(TAG)
+def check_callbacks(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Callbacks of effects that no consumer declares: no provider's word would find its effect."""
+    try:
+        callbacks = conf.get().effects
+    except ConfigurationError:
+        return []  # told by check_sources
+    declared = {effect.name for each in registry.all_consumers() for effect in each.effects}
+    return [
+        Warning(
+            f"No consumer declares the effect “{name}” of [effects.{name}].",
+            hint=f"Declared: {', '.join(sorted(declared)) or 'none'}. Correct the heading.",
+            id="comboio.W006",
+        )
+        for name in sorted(set(callbacks) - declared)
     ]
 
 
@@ -87,15 +108,15 @@ def _without_address(name: str, variable: str) -> list[CheckMessage]:
     ]
 
 
-def _without_secret(source: HttpSource) -> list[CheckMessage]:
-    missing = signatures.missing_secrets(source)
-    if not missing or source.auth is None:
+def _without_secret(named: str, entrance: signatures.Signed) -> list[CheckMessage]:
+    auth, missing = entrance.auth, signatures.missing_secrets(entrance)
+    if not missing or auth is None:
         return []
-    refuses = "it answers 503 to everyone" if len(missing) == len(source.auth.secrets) else "unused"
+    refuses = "it answers 503 to everyone" if len(missing) == len(auth.secrets) else "unused"
     return [
         Warning(
-            f"Source “{source.name}”: {', '.join(missing)} holds no usable secret; {refuses}.",
-            hint=f"Set it in the environment: {FORMS[source.auth.scheme]}.",
+            f"{named}: {', '.join(missing)} holds no usable secret; {refuses}.",
+            hint=f"Set it in the environment: {FORMS[auth.scheme]}.",
             id="comboio.W003",
         )
     ]

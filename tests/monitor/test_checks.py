@@ -9,6 +9,7 @@ from django.core.checks import ERROR, WARNING, CheckMessage
 from pytest_django import Settings
 
 from monitor import checks
+from monitor.domain.effect import Effect
 from monitor.engine import registry
 from monitor.store import safety
 from tests.engine import consuming
@@ -116,3 +117,19 @@ def test_a_queue_without_its_address_is_named(
     assert message.id == "comboio.W004"
     monkeypatch.setenv("SHOP_URL", "amqp://x")
     assert checks.check_entrances() == []
+
+
+def test_a_callback_is_named_when_its_secret_or_its_effect_is_missing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auth = {"scheme": "bearer", "secrets": [{"env": "BANK_SECRET"}]}
+    settings.COMBOIO = {"effects": {"charge": {"auth": auth}}}
+    (message,) = checks.check_entrances()
+    assert message.id == "comboio.W003"
+    assert "Callback of the effect “charge”: BANK_SECRET holds no usable secret" in message.msg
+    monkeypatch.setenv("BANK_SECRET", "b" * 32)
+    assert checks.check_entrances() == []
+    (message,) = checks.check_callbacks()
+    assert (message.id, "“charge”" in message.msg) == ("comboio.W006", True)
+    with consuming(_ignore, external=True, effects=(Effect(name="charge", call=_ignore),)):
+        assert checks.check_callbacks() == []

@@ -127,3 +127,30 @@ def test_c47_retention_below_the_tolerance_is_refused() -> None:
     day = {**HTTP, "tolerance_seconds": 86_400, "message_ttl_seconds": 0, "max_deliveries": 1}
     with pytest.raises(ConfigurationError, match="a captured request could run again"):
         _one(day, **hour)
+
+
+def test_a_callback_is_signed_and_named_after_its_effect() -> None:
+    callback = read({"effects": {"charge": {"auth": SIGNED}}}).effects["charge"]
+    assert (callback.name, callback.auth.scheme) == ("charge", "github")
+    assert (callback.tolerance_seconds, callback.body_limit_bytes) == (300, 65_536)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"effects": []}, "effects: a table is needed."),
+        ({"effects": {"charge": {}}}, "effects.charge.auth: it is missing."),
+        ({"effects": {"charge": {"auth": SIGNED, "unsigned": True}}}, "unsigned is unknown."),
+        (
+            {"effects": {"charge": {"auth": SIGNED, "name": "x"}}},
+            "effects.charge.name: the name st",
+        ),
+        ({"effects": {"a/b": {"auth": SIGNED}}}, "the name 'a/b'"),
+        ({"effects": {"charge": {"auth": SIGNED, "body_limit_bytes": 0}}}, "body_limit_bytes = 0"),
+        ({"effect": {}}, "effect is unknown. Did you mean “effects”?"),
+    ],
+)
+def test_a_wrong_callback_is_named_by_its_path(values: dict[str, Any], text: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read(values)
+    assert text in str(caught.value)
