@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.payments.models import Account, LedgerEntry, Notice
+import pytest
+
+from examples.payments.models import Account, LedgerEntry, Notice, Receipt
 from monitor.domain.states import State, Verdict
 from monitor.testing import Inbox
 
@@ -20,6 +22,10 @@ def _payment(sequence: int, cents: int = 250, **more: Any) -> dict[str, Any]:
         "amount_cents": cents,
         **more,
     }
+
+
+def _charge(by: str) -> dict[str, Any]:
+    return _payment(1, 500, id="c1", type="charge", by=by)
 
 
 def _entries() -> list[int]:
@@ -83,3 +89,28 @@ def test_the_customer_is_told_though_the_booking_died(inbox: Inbox) -> None:
     inbox.settle()
     assert [each.consumer for each in inbox.dead()] == [APPLY]
     assert Notice.objects.get().message_key == "p1"
+
+
+@pytest.mark.parametrize("crash", ["crash_before_effect", "crash_after_effect"])
+@pytest.mark.parametrize("by", ["card", "bank"])
+def test_a_worker_killed_round_the_call_charges_nobody_twice(
+    inbox: Inbox, by: str, crash: str
+) -> None:
+    provider = inbox.provider(by, result=lambda call: {"id": f"ch_{call.request['amount_cents']}"})
+    inbox.deliver("payments", _charge(by), times=3)
+    getattr(inbox, crash)(by)
+    inbox.settle()
+    assert inbox.state("c1") is State.DONE
+    assert len(provider.ledger) == 1
+    assert Receipt.objects.get().provider_id == "ch_500"
+
+
+def test_a_voucher_without_an_answer_waits_for_a_person(inbox: Inbox) -> None:
+    provider = inbox.provider("voucher")
+    inbox.deliver("payments", _charge("voucher"))
+    inbox.crash_after_effect("voucher")
+    inbox.settle()
+    assert inbox.state("c1") is State.IN_DOUBT
+    (effect,) = inbox.effects("c1")
+    assert (effect.state, len(provider.calls)) == ("in doubt", 1)
+    assert not Receipt.objects.exists()
