@@ -21,6 +21,7 @@ from monitor.store.holds import Lease, Session
 def hold(actor: Actor, session_id: int, *, reason: str) -> Done:
     """Let nothing of the session run until it is resumed; when this returns, nothing does.
 
+    Only what an external consumer runs under a lease at that moment finishes; the text says so.
     Raises RefusedError when there is no such session, when it is held already or busy;
     PermissionRefusedError without “operate”.
     """
@@ -32,8 +33,12 @@ def hold(actor: Actor, session_id: int, *, reason: str) -> Done:
             raise changed(cursor, "session", session_id, _named(found))
         alerts.raise_many(cursor, [_alert(found, actor, reason)])
         record(cursor, actor, "hold", ("session", session_id), reason=reason)
-        text = _("%(session)s is held; what comes in for it waits.") % {"session": _named(found)}
-        return Done(verb="hold", text=text, count=1)
+        running = holds.lease(cursor, session_id)
+        text = _("%(session)s is held; what comes in for it waits.")
+        if running is not None and not running.is_over:
+            text = _("%(session)s is held; only message %(id)d, which runs now, may still finish.")
+        facts = {"session": _named(found), "id": running.message_id if running else 0}
+        return Done(verb="hold", text=text % facts, count=1)
 
 
 def resume(actor: Actor, session_id: int, *, seen: int) -> Done:

@@ -92,3 +92,9 @@ def test_a_message_without_session_is_named_by_itself() -> None:
     message, lease = _leased(session="")
     done = sessions.steal(DORA, lease.session, seen=lease.fence, reason="x")
     assert f"Message {message} of" in done.text or f"message {message} of" in done.text
+
+
+def test_who_holds_a_session_is_told_what_still_runs_in_it() -> None:
+    message, lease = _leased()
+    done = sessions.hold(CLARA, lease.session, reason="")
+    assert f"only message {message}, which runs now" in done.text
