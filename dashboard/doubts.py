@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard import words
+from dashboard import labels, words
 from monitor.domain.effect import Kind, Told
 from monitor.reports.effect_values import EffectRow, EvidenceRow, Recorded
+
+_CLOCK_IS_LATE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,8 @@ def told(verdict: str) -> str:
 
 def source(one: EvidenceRow) -> str:
     """Where a piece of evidence is from."""
+    if one.actor and one.source == "probe":
+        return _("The provider, asked by %(who)s") % {"who": words.visible(one.actor)}
     if one.actor:
         return words.visible(one.actor)
     known = {
@@ -121,8 +125,10 @@ def step(name: str) -> str:
 
 def safety(recorded: Recorded | None) -> Safety:
     """What a retry of a message with these effects could do."""
-    if recorded is None or not (recorded.completed or recorded.unknown):
+    if recorded is None:
         return Safety(tone="go", word=_("safe"), text=_("safe: no effect recorded"))
+    if not recorded.completed and not recorded.unknown:
+        return Safety(tone="go", word=_("safe"), text=_("safe: nothing happened outside"))
     if recorded.unknown:
         text = ngettext(
             "ask first: the outcome of %(n)s effect is unknown",
@@ -156,7 +162,12 @@ def recorded(rows: tuple[EffectRow, ...]) -> Recorded | None:
         or (row.state == "in progress" and row.called_at and row.last_step != "not done")
     ]
     latest = max((row.settled_at for row in done if row.settled_at), default=None)
-    return Recorded(completed=len(done), unknown=len(unknown), completed_at=latest)
+    return Recorded(
+        completed=len(done),
+        unknown=len(unknown),
+        without=len(rows) - len(done) - len(unknown),
+        completed_at=latest,
+    )
 
 
 def at(moment: datetime | None) -> str:
@@ -174,7 +185,12 @@ def at(moment: datetime | None) -> str:
 
 def _doubt_next(row: EffectRow) -> str:
     if row.probe_at is not None:
-        if row.probe_at <= timezone.now():
+        overdue = timezone.now() - row.probe_at
+        if overdue > _CLOCK_IS_LATE:
+            return _("The clock should have asked at %(at)s; ask the provider yourself.") % {
+                "at": at(row.probe_at)
+            }
+        if overdue >= timedelta(0):
             return _("The clock asks the provider now; you can ask it yourself.")
         return _("The clock asks the provider again at %(at)s; you can ask it now.") % {
             "at": at(row.probe_at)
@@ -187,4 +203,7 @@ def _doubt_next(row: EffectRow) -> str:
 def _conflict_next(row: EffectRow) -> str:
     if row.is_in_doubt:
         return _("Its message waits until a person has decided with the evidence below.")
-    return _("The first decision stands; it is never overwritten. Compare the evidence below.")
+    return _(
+        "“%(state)s”, decided by %(who)s at %(at)s, stands: it is never overwritten. Compare the "
+        "evidence, mend it at the provider, then acknowledge the alert."
+    ) % {"state": labels.state(row.state), "who": decider(row), "at": at(row.settled_at)}

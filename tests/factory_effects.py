@@ -54,7 +54,7 @@ def effect(  # noqa: PLR0913 - the columns a test may want to choose, by name
             started_at=at,
             called_at=at,
             settled_at=at + timedelta(seconds=1) if is_settled else None,
-            probe_at=at + timedelta(seconds=90)
+            probe_at=datetime.now(UTC) + timedelta(seconds=90)
             if state == "in doubt" and kind == "queryable"
             else None,
             decided_by=decided_by or ("call" if is_settled else ""),
@@ -74,6 +74,8 @@ def in_doubt(
     **message: Any,
 ) -> tuple[int, int]:
     """A message in doubt with its effect and alert, nothing known of the outcome; both ids."""
+    at = datetime.now(UTC) - timedelta(seconds=seconds_ago)
+    message = {"received_at": at - timedelta(seconds=1)} | message
     number = factories.message(consumer_id, state="elsewhere", session=session, **message)
     told = "TimeoutError: no answer within 5 s"
     effect_id = effect(number, name=name, kind=kind, error=told, seconds_ago=seconds_ago)
@@ -88,7 +90,7 @@ def in_doubt(
         session=session_id,
         effect_id=effect_id,
         attempts=attempts,
-        at=datetime.now(UTC) - timedelta(seconds=seconds_ago),
+        at=at + timedelta(seconds=1),
     )
     factories.alert(
         consumer_id,
@@ -97,7 +99,13 @@ def in_doubt(
         title=f"{name}: nobody knows whether it happened ({told})",
         target=effect_id,
     )
-    evidence(effect_id, source="call", verdict="cannot tell", detail={"error": told})
+    evidence(
+        effect_id,
+        source="call",
+        verdict="cannot tell",
+        detail={"error": told},
+        seconds_ago=seconds_ago - 1,
+    )
     return number, effect_id
 
 
@@ -108,14 +116,18 @@ def evidence(
     verdict: str = "cannot tell",
     actor: str = "",
     detail: Mapping[str, Any] | None = None,
+    seconds_ago: float = 0.0,
 ) -> int:
     """One thing learnt about an effect; its id."""
+    if source == "probe":
+        run("UPDATE comboio_effect SET probes = probes + 1 WHERE id = %(e)s", e=effect_id)
     number = insert(
         "comboio_evidence",
         effect_id=effect_id,
         source=source,
         verdict=verdict,
         actor=actor,
+        at=datetime.now(UTC) - timedelta(seconds=seconds_ago),
         detail=json.dumps(detail or {}),
     )
     return int(number)

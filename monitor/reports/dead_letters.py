@@ -124,7 +124,7 @@ def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> 
     values = {"causes": causes, "consumer": consumer, "count": CAP + 1}
     cursor.execute(SQL["effects_of_causes"], values)
     effects = {
-        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3])
+        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3], without=row[4])
         for row in cursor.fetchall()
     }
     cursor.execute(SQL["groups"], values)

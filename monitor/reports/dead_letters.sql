@@ -67,10 +67,11 @@ SELECT u.cause, last.reason, last.error_class, last.id, last.error, counted.coun
 -- The effects of the dead messages that a cause is counted by: outcomes that are known, and calls without
 -- one. One probe per message, and none at all while nothing was ever called outside.
 -- locks: nothing. rows: one per cause with effects.
-SELECT u.cause, counted.completed, counted.unknown, counted.completed_at
+SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
+       counted.total - counted.completed - counted.unknown
   FROM unnest(%(causes)s::text[]) AS u (cause)
  CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE e.state = 'completed') AS completed,
+    SELECT count(*) AS total, count(*) FILTER (WHERE e.state = 'completed') AS completed,
            count(*) FILTER (WHERE e.state = 'in doubt' OR e.state = 'in progress'
                               AND e.called_at IS NOT NULL AND e.last_step <> 'not done') AS unknown,
            max(e.settled_at) FILTER (WHERE e.state = 'completed') AS completed_at
@@ -79,4 +80,4 @@ SELECT u.cause, counted.completed, counted.unknown, counted.completed_at
              ORDER BY x.cause, x.id LIMIT %(count)s) y
      CROSS JOIN LATERAL (SELECT e.state, e.called_at, e.last_step, e.settled_at FROM comboio_effect e
                           WHERE e.message_id = y.id OFFSET 0) e) counted
- WHERE EXISTS (SELECT FROM comboio_effect) AND counted.completed + counted.unknown > 0;
+ WHERE EXISTS (SELECT FROM comboio_effect) AND counted.total > 0;

@@ -72,7 +72,7 @@ def recorded(cursor: Cursor, message_ids: Sequence[int]) -> dict[int, Recorded]:
         return {}
     cursor.execute(SQL["recorded"], {"ids": list(message_ids)})
     return {
-        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3])
+        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3], without=row[4])
         for row in cursor.fetchall()
     }
 

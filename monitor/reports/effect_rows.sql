@@ -30,7 +30,7 @@ SELECT u.id, v.at, v.source, v.verdict, v.actor, v.detail::text
 -- name: recorded
 -- What a retry of each message would meet: outcomes that are known, and calls without one. A call that
 -- was told not to have happened counts for neither. locks: nothing. rows: one per message with effects.
-SELECT u.id, e.completed, e.unknown, e.completed_at
+SELECT u.id, e.completed, e.unknown, e.completed_at, e.total - e.completed - e.unknown
   FROM unnest(%(ids)s::bigint[]) AS u (id)
  CROSS JOIN LATERAL (
     SELECT count(*) AS total, count(*) FILTER (WHERE e.state = 'completed') AS completed,

@@ -63,8 +63,8 @@ class EffectRow:
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether its provider can say what became of it."""
-        return self.kind != Kind.NEITHER
+        """Whether its provider can say what became of it: it must, or somebody asked before."""
+        return self.kind == Kind.QUERYABLE or self.probe_at is not None or self.probes > 0
 
     @property
     def proves_at(self) -> datetime | None:
@@ -91,10 +91,12 @@ class Recorded:
     """The effects of one message that a retry would meet.
 
     completed: a retry makes no call for them. unknown: called, and nobody knows the outcome.
+    without: for certain nothing happened (refused, told not done, or not called yet).
     """
 
     completed: int = 0
     unknown: int = 0
+    without: int = 0
     completed_at: datetime | None = None
 
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from monitor.domain.effect import Kind
 from monitor.reports import dead_letters, effect_rows, system
 from monitor.reports.consumers import ConsumerRow
 from monitor.reports.effect_values import Recorded
@@ -124,7 +123,7 @@ def _conflicts(cursor: Cursor) -> Iterator[Problem]:
 def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["in_doubt"])
     for values in cursor.fetchall():
-        can_be_asked = values[5] == 1 and values[4] != Kind.NEITHER
+        is_one_that_can_be_asked = values[4] and values[5] == 1
         yield _problem(
             ProblemKind.IN_DOUBT,
             owner=(values[0], values[1]),
@@ -133,7 +132,7 @@ def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
             since=values[7],
             count=values[5],
             size=int(values[6]),
-            verb="ask" if can_be_asked else "open",
+            verb="ask" if is_one_that_can_be_asked else "open",
             target=("effect", values[2]),
             seen=values[8],
         )

@@ -20,14 +20,15 @@ WINDOW of_consumer AS (PARTITION BY h.consumer)
 -- Messages in doubt of each consumer with the one that has waited longest, and what waits behind them.
 -- Up to 10,000 of them are looked at. locks: nothing. rows: one per consumer that has any.
 SELECT DISTINCT ON (x.consumer)
-       x.consumer, coalesce(c.name, '?'), x.effect_id, coalesce(e.name, '?'), coalesce(e.kind, ''),
+       x.consumer, coalesce(c.name, '?'), x.effect_id, coalesce(e.name, '?'),
+       coalesce(e.kind = 'queryable' OR e.probe_at IS NOT NULL OR e.probes > 0, false),
        count(*) OVER of_consumer, sum(x.backlog) OVER of_consumer, min(x.at) OVER of_consumer,
        coalesce(e.version, 0), coalesce(e.key, '')
   FROM (SELECT i.consumer, i.id, i.effect_id, i.at, coalesce(s.backlog, 0) AS backlog
           FROM (SELECT * FROM comboio_in_doubt ORDER BY at DESC, id DESC LIMIT 10000) i
           LEFT JOIN comboio_session_snapshot s ON s.session = i.session) x
   LEFT JOIN comboio_consumer c ON c.id = x.consumer
-  LEFT JOIN LATERAL (SELECT e.name, e.kind, e.version, e.key FROM comboio_effect e
+  LEFT JOIN LATERAL (SELECT e.name, e.kind, e.version, e.key, e.probe_at, e.probes FROM comboio_effect e
                       WHERE e.id = x.effect_id OFFSET 0) e ON true
 WINDOW of_consumer AS (PARTITION BY x.consumer)
  ORDER BY x.consumer, x.at, x.id;

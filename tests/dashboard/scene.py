@@ -183,8 +183,10 @@ def _effects() -> tuple[int, int]:
     doubted, effect = factory_effects.in_doubt(
         owner, session="acc-77", key="charge-2026-07-0077", payload=charge, seconds_ago=190
     )
-    for text in ("cannot tell", "not done"):
-        factory_effects.evidence(effect, verdict=text, detail={"status": 404, "answer": "none"})
+    none = {"status": 404, "answer": "no charge with this key"}
+    factory_effects.evidence(effect, verdict="not done", detail=none, seconds_ago=188.5)
+    away = {"status": 503}
+    factory_effects.evidence(effect, verdict="cannot tell", detail=away, seconds_ago=128)
     factory_figures.event(doubted, kind="in doubt", detail={"effect": "charge"})
     for sequence in range(3):
         factories.message(owner, session="acc-77", sequence=sequence + 2)
