@@ -11,13 +11,17 @@ from django.core.checks import CheckMessage, Error, Info, Tags, Warning, registe
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from monitor import conf
+from monitor.domain.consumer import Consumer
+from monitor.domain.effect import Kind
 from monitor.domain.errors import ConfigurationError
+from monitor.domain.retry import longest_seconds
 from monitor.domain.source import DAY_SECONDS, HttpSource
 from monitor.engine import registry
 from monitor.sources import signatures
 from monitor.store import safety
 
 TAG = "comboio"
+SHORTEST_LEASE_SECONDS = 2.0
 FORMS = {
     "standard-webhooks": "“whsec_” and 24 to 64 random bytes in base64",
     "bearer": "at least 32 random characters",
@@ -119,6 +123,61 @@ def _without_secret(named: str, entrance: signatures.Signed) -> list[CheckMessag
             hint=f"Set it in the environment: {FORMS[auth.scheme]}.",
             id="comboio.W003",
         )
+    ]
+
+
+@register(TAG)
+def check_external(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Consumers with effects whose declaration cannot keep what it says."""
+    return [
+        message
+        for each in registry.all_consumers()
+        if each.external
+        for message in (*_without_message(each), *_short_lease(each), *_short_windows(each))
+    ]
+
+
+def _without_message(consumer: Consumer) -> list[CheckMessage]:
+    if consumer.wants_message or not consumer.effects:
+        return []
+    return [
+        Error(
+            f"Consumer {consumer.name} declares effects, but its handler takes no message: "
+            "it cannot make them.",
+            hint="Give the handler a second parameter, and call message.effect(name, request).",
+            id="comboio.E003",
+        )
+    ]
+
+
+def _short_lease(consumer: Consumer) -> list[CheckMessage]:
+    if consumer.lease_seconds >= SHORTEST_LEASE_SECONDS:
+        return []
+    return [
+        Warning(
+            f"Consumer {consumer.name}: a lease of {consumer.lease_seconds:g} s may run out before "
+            "it is renewed, when the database or the machine is slow for a moment.",
+            hint=f"Choose lease_seconds of {SHORTEST_LEASE_SECONDS:g} or more.",
+            id="comboio.W005",
+        )
+    ]
+
+
+def _short_windows(consumer: Consumer) -> list[CheckMessage]:
+    """Keyed providers that may have forgotten the key before the last attempt."""
+    retry = consumer.retry
+    longest = sum(longest_seconds(retry, attempt) for attempt in range(1, retry.limit))
+    return [
+        Warning(
+            f"Consumer {consumer.name}: its attempts may be spread over {longest:g} s, but the "
+            f"provider of “{each.name}” remembers a key for {each.key_window_seconds:g} s. An "
+            "outcome that is still unknown then waits for a person.",
+            hint="Lower the limit or the waits of retry=, or raise key_window_seconds if the "
+            "provider remembers longer.",
+            id="comboio.W007",
+        )
+        for each in consumer.effects
+        if each.kind == Kind.KEYED and each.key_window_seconds < longest
     ]
 
 

@@ -37,6 +37,11 @@ def delay_seconds(retry: Retry, attempt: int, random: Random) -> float:
     Full jitter: uniform over (0, min(cap, base * 2**(attempt-1))], never 0.
     Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     """
-    exponent = min(max(attempt - 1, 0), _LARGEST_EXPONENT)
-    ceiling = min(retry.cap_seconds, retry.base_seconds * 2.0**exponent)
+    ceiling = longest_seconds(retry, attempt)
     return max(ceiling * random.random(), min(ceiling, 0.001))
+
+
+def longest_seconds(retry: Retry, attempt: int) -> float:
+    """The longest wait after failed attempt number `attempt` (1 = first)."""
+    exponent = min(max(attempt - 1, 0), _LARGEST_EXPONENT)
+    return min(retry.cap_seconds, retry.base_seconds * 2.0**exponent)

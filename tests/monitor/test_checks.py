@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from django.core.checks import ERROR, WARNING, CheckMessage
 from pytest_django import Settings
 
 from monitor import checks
-from monitor.domain.effect import Effect
+from monitor.domain.effect import Call, Effect
+from monitor.domain.retry import Retry
 from monitor.engine import registry
 from monitor.store import safety
 from tests.engine import consuming
@@ -133,3 +135,39 @@ def test_a_callback_is_named_when_its_secret_or_its_effect_is_missing(
     assert (message.id, "“charge”" in message.msg) == ("comboio.W006", True)
     with consuming(_ignore, external=True, effects=(Effect(name="charge", call=_ignore),)):
         assert checks.check_callbacks() == []
+
+
+def _effect(**more: Any) -> Effect:
+    return Effect(name="charge", call=_never, **more)
+
+
+def _never(_call: Call) -> None:
+    raise AssertionError
+
+
+def test_an_external_consumer_with_time_enough_is_fine() -> None:
+    with consuming(_ignore, external=True, effects=(_effect(),)):
+        assert checks.check_external() == []
+
+
+def test_effects_that_a_handler_cannot_make_are_an_error() -> None:
+    with consuming(_ignore, external=True, effects=(_effect(),)) as declared:
+        registry.remove(declared.name)
+        registry.add(replace(declared, wants_message=False))
+        (message,) = checks.check_external()
+    assert (message.id, message.level) == ("comboio.E003", ERROR)
+
+
+def test_a_lease_that_is_hardly_renewed_is_named() -> None:
+    with consuming(_ignore, external=True, lease_seconds=1.0):
+        (message,) = checks.check_external()
+    assert (message.id, message.level) == ("comboio.W005", WARNING)
+    assert "lease of 1 s" in message.msg
+
+
+def test_a_provider_that_forgets_before_the_last_attempt_is_named() -> None:
+    retry = Retry(limit=4, base_seconds=100, cap_seconds=300)  # waits of up to 100, 200 and 300 s
+    for seconds, expected in ((600, []), (599, ["comboio.W007"])):
+        effects = (_effect(key_window_seconds=seconds),)
+        with consuming(_ignore, external=True, effects=effects, retry=retry):
+            assert [each.id for each in checks.check_external()] == expected
