@@ -13,7 +13,7 @@ from monitor.domain.consumer import Consumer
 from monitor.domain.effect import Call, Effect, Evidence, Told
 from monitor.engine import probing, registry
 from monitor.maintenance import clock, reconcile
-from monitor.maintenance.chores import LONG_CHORES, run_once
+from monitor.maintenance.chores import LONG_CHORES, LongChore, run_once
 from monitor.store import connections
 from tests import factories, factory_effects
 from tests.engine import delivery, drain_all, send
@@ -179,3 +179,16 @@ def test_the_clock_process_asks_beside_its_chores_and_stops_with_them() -> None:
         stop.set()
         thread.join(10)
     assert not thread.is_alive()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_clock_whose_long_chores_fail_for_good_ends_so_that_it_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("out of threads")
+
+    monkeypatch.setattr(clock, "LONG_CHORES", (LongChore(name="x", every_seconds=1.0, run=fail),))
+    stop = Event()
+    clock.run_all(stop)
+    assert stop.is_set()

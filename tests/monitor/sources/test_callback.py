@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from monitor.metrics import collector, views
 from tests import entrance, factories, factory_effects
 from tests.entrance import BEARER, call_back, configured_effects
+from tests.racing import race
 from tests.rows import one, rows, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,6 +110,24 @@ def test_without_its_secret_nobody_settles_anything() -> None:
         "-:unknown_source": 1,
         "effects/charge:not_configured": 1,
     }
+
+
+def test_of_callbacks_at_once_one_decides_and_all_are_answered() -> None:
+    _, _, key = _doubt()
+    with configured_effects(charge=BEARER):
+        told = race(*[lambda: call_back("charge", {"key": key, "told": "done"})] * 6)
+    assert sorted(each.outcome for each in told) == ["agrees"] * 5 + ["settled"], told
+    assert one("SELECT count(*) FROM comboio_event WHERE kind = 'settled'") == 1
+
+
+def test_refused_callbacks_have_a_label_of_their_own_in_the_metrics(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(views, "REGISTRY", collector.registry())
+    with configured_effects(charge=BEARER):
+        call_back("charge", b"[]")
+        scraped = Client().get("/metrics").content.decode()
+    assert 'comboio_refused_total{reason="malformed",source="effects/charge"} 1.0' in scraped
 
 
 def test_a_signature_counts_over_the_bytes_on_the_wire() -> None:
