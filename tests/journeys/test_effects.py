@@ -8,14 +8,16 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from examples.provider import ledger
 from monitor.domain.message import Delivery
-from tests import charging
+from tests import mortal
 from tests.engine import delivery, send
 from tests.rows import one, rows
 from tests.waiting import wait_until
@@ -78,41 +80,48 @@ def deliveries() -> list[Delivery]:
             session=f"{kind}-{n if kind == 'neither' else n // IN_A_SESSION}",
         )
         for n in range(EACH)
-        for kind in charging.KINDS
+        for kind in mortal.KINDS
     ]
+
+
+@contextmanager
+def running(
+    *words: str, end: int = signal.SIGKILL, **how: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of ours, ended with this signal."""
+    process = subprocess.Popen([sys.executable, "-m", *words], cwd=ROOT, **how)
+    try:
+        yield process
+    finally:
+        process.send_signal(end)
+        process.wait(10)
 
 
 @pytest.fixture
 def run(tmp_path: Path, database_url: str) -> Iterator[Run]:
     """A provider, and workers that die, on the test database."""
     (tmp_path / "killed").mkdir()
-    command = [sys.executable, "-m", "examples.provider", "--ledger", str(tmp_path / "ledger")]
-    command += [*FAULTS, "--closed-seconds=1"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as provider:
+    ledger_file = str(tmp_path / "ledger")
+    words = ("examples.provider", "--ledger", ledger_file, *FAULTS, "--closed-seconds=1")
+    mortal.declare()
+    with (
+        running(*words, stdout=subprocess.PIPE) as provider,
+        (tmp_path / "errors").open("wb") as errors,
+    ):
         assert provider.stdout is not None
-        url = provider.stdout.readline().strip()
         environment = {
             **os.environ,
             "DATABASE_URL": database_url,
-            "PROVIDER_URL": url,
+            "PROVIDER_URL": provider.stdout.readline().decode().strip(),
             "FOLDER": str(tmp_path),
         }
-        charging.declare()
-        for first in range(0, EACH * len(charging.KINDS), 300):
+        provider.stdout.close()
+        how = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": errors}
+        for first in range(0, EACH * len(mortal.KINDS), 300):
             send(*deliveries()[first : first + 300])
-        with (tmp_path / "errors").open("wb") as errors:
-            workers = subprocess.Popen(
-                [sys.executable, "-m", "tests.charging"],
-                cwd=ROOT,
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-            )
-        yield Run(folder=tmp_path, workers=workers)
-        workers.send_signal(signal.SIGTERM)
-        workers.wait()
-        provider.kill()
-        charging.retract()
+        with running("tests.mortal", end=signal.SIGTERM, **how) as workers:
+            yield Run(folder=tmp_path, workers=workers)
+    mortal.retract()
 
 
 def test_no_operation_is_made_twice_or_lost_and_exactly_the_unanswered_are_in_doubt(
@@ -120,8 +129,8 @@ def test_no_operation_is_made_twice_or_lost_and_exactly_the_unanswered_are_in_do
 ) -> None:
     wait_until(run.is_over, SECONDS, what="all operations settled")
     deaths = Counter(run.lines("deaths"))
-    assert set(deaths) == set(charging.POINTS)
-    assert deaths.total() > EACH * len(charging.KINDS) * 0.03
+    assert set(deaths) == set(mortal.POINTS)
+    assert deaths.total() > EACH * len(mortal.KINDS) * 0.03
     _check_the_outside(run)
     _check_the_inside()
 
@@ -132,9 +141,7 @@ def _check_the_outside(run: Run) -> None:
     recorded: dict[str, set[str]] = defaultdict(set)
     for kind, key in rows("SELECT kind, key FROM comboio_effect"):
         recorded[kind].add(key)
-    assert {kind: len(keys) for kind, keys in recorded.items()} == dict.fromkeys(
-        charging.KINDS, EACH
-    )
+    assert {kind: len(keys) for kind, keys in recorded.items()} == dict.fromkeys(mortal.KINDS, EACH)
     in_doubt = {
         key
         for (key,) in rows(
@@ -151,7 +158,7 @@ def _check_the_inside() -> None:
     doubts = one("SELECT count(*) FROM comboio_in_doubt")
     done = one("SELECT count(*) FROM comboio_done")
     assert one("SELECT count(*) FROM comboio_dead") == 0
-    assert done + doubts == EACH * len(charging.KINDS)
+    assert done + doubts == EACH * len(mortal.KINDS)
     assert one("SELECT count(*) FROM comboio_lease") == 0
     booked: dict[str, list[int]] = defaultdict(list)
     for (name,) in rows("SELECT name FROM auth_group WHERE name LIKE '%%-%%/%%' ORDER BY id"):
