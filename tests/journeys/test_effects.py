@@ -55,7 +55,7 @@ class Run:
     def is_over(self) -> bool:
         """Whether nothing moves any more. Fails when the workers ended by themselves."""
         assert self.workers.poll() is None, self.errors
-        return one(MOVING) == 0
+        return bool(one(MOVING) == 0)
 
     def unanswered(self) -> set[str]:
         """The keys of calls that began and got no answer."""
