@@ -11,7 +11,8 @@ SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked
  CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_mismatch m
                                             WHERE m.verdict IS NULL AND m.consumer = c.id
                                             LIMIT %(count)s) m) mismatches
-  LEFT JOIN (SELECT i.consumer, count(*) FROM (SELECT consumer FROM comboio_in_doubt LIMIT %(count)s) i
+  LEFT JOIN (SELECT i.consumer, count(*) FROM (SELECT consumer FROM comboio_in_doubt
+                                                  ORDER BY at DESC, id DESC LIMIT %(count)s) i
               GROUP BY i.consumer) doubts ON doubts.consumer = c.id
  ORDER BY c.name;
 

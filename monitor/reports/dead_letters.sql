@@ -80,4 +80,4 @@ SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
              ORDER BY x.cause, x.id LIMIT %(count)s) y
      CROSS JOIN LATERAL (SELECT e.state, e.called_at, e.last_step, e.settled_at FROM comboio_effect e
                           WHERE e.message_id = y.id OFFSET 0) e) counted
- WHERE EXISTS (SELECT FROM comboio_effect) AND counted.total > 0;
+ WHERE (SELECT e.id FROM comboio_effect e ORDER BY e.id LIMIT 1) IS NOT NULL AND counted.total > 0;

@@ -1,7 +1,8 @@
 -- name: list
 -- Sessions of the snapshot (at most 500 per consumer) and held ones that have no backlog, by
 -- backlog times age at the time of the snapshot, so the order stands still between two snapshots.
--- Held sessions outside of the snapshot are looked at up to 5,000. locks: nothing. rows: at most count.
+-- Held sessions outside of the snapshot are looked at up to 5,000, and so are messages in doubt.
+-- locks: nothing. rows: at most count.
 WITH listed AS (
     SELECT s.session, s.consumer, s.backlog, s.head, s.head_at,
            s.backlog * greatest(extract(epoch FROM s.at - coalesce(s.head_at, s.at))::float8, 0) AS impact
@@ -15,11 +16,11 @@ WITH listed AS (
     UNION ALL
     SELECT x.session, x.consumer, 0, x.id, NULL, 0
       FROM (SELECT x.session, x.consumer, x.id FROM comboio_in_doubt x
-             WHERE x.session > 0
-               AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = x.session)
-               AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = x.session
-                                AND (g.held OR g.dead_message IS NOT NULL))
-             LIMIT 5000) x
+             ORDER BY x.at DESC, x.id DESC LIMIT 5000) x
+     WHERE x.session > 0
+       AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = x.session)
+       AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = x.session
+                        AND (g.held OR g.dead_message IS NOT NULL))
 ), known AS (
     SELECT l.*, g.dead_message, g.held, g.held_by, g.held_reason, g.retry_at, g.solo_until, g.error,
            coalesce(g.since, i.at) AS since, g.version, i.id AS doubted, i.effect_id

@@ -14,7 +14,7 @@ from monitor.domain.states import DeadReason
 from monitor.engine.histogram import BUCKETS
 from monitor.metrics import collector, figures
 from monitor.reports import overview
-from tests import factories, factory_figures, needs
+from tests import factories, factory_effects, factory_figures, needs
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -81,6 +81,24 @@ def test_a_number_on_the_screen_is_the_number_in_prometheus(db: None) -> None:
     oldest = value(samples, "comboio_oldest_message_timestamp_seconds", consumer="payments")
     assert row.oldest_at is not None
     assert oldest == pytest.approx(row.oldest_at.timestamp())
+
+
+def test_effects_leases_and_stale_commits_are_counted(db: None) -> None:
+    owner = factories.consumer(name="charge")
+    factory_effects.in_doubt(owner)
+    for name, label in (("effects", "in doubt"), ("reconciled", "done"), ("leases", "lost")):
+        factory_figures.counters(owner, name=name, label=label, value=2)
+    factory_figures.counters(owner, name="stale_commits", value=3)
+    factory_figures.counters(0, name="operator_actions", label="mark not done")
+    samples = scrape()
+    assert value(samples, "comboio_effects_total", consumer="charge", outcome="in doubt") == 2
+    assert value(samples, "comboio_effects_total", consumer="charge", outcome="called") == 0
+    assert value(samples, "comboio_reconciled_total", consumer="charge", told="done") == 2
+    assert value(samples, "comboio_leases_total", consumer="charge", event="lost") == 2
+    assert value(samples, "comboio_stale_commits_total", consumer="charge") == 3
+    assert value(samples, "comboio_in_doubt_messages", consumer="charge") == 1
+    assert value(samples, "comboio_operator_actions_total", verb="mark not done") == 1
+    assert value(samples, "comboio_alerts_open", kind="effect in doubt") == 1
 
 
 def test_odd_names_and_floods_of_labels_keep_the_scrape_readable_and_small(db: None) -> None:

@@ -17,6 +17,7 @@ from monitor.reports import (
     consumers,
     dead_letters,
     duplicates,
+    effects,
     messages,
     mismatches,
     overview,
@@ -37,6 +38,10 @@ BIG = (
     "comboio_session",
     "comboio_duplicate",
     "comboio_event",
+    "comboio_effect",
+    "comboio_evidence",
+    "comboio_in_doubt",
+    "comboio_lease",
     "comboio_audit",
 )
 MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
@@ -64,6 +69,8 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("one dead letter", lambda seed: dead_letters.detail(seed["dead"])),
     ("mismatches", lambda _: mismatches.page()),
     ("one mismatch", lambda seed: mismatches.detail(seed["mismatch"])),
+    *((f"effects: {show}", lambda _, s=show: effects.page(show=s)) for show in effects.SHOWN),
+    ("one effect", lambda _: effects.detail(7)),
     ("duplicates", lambda _: duplicates.read()),
     ("alerts", lambda _: alerts.page()),
     ("badge", lambda _: alerts.open_count()),
@@ -122,6 +129,24 @@ def _seed() -> dict[str, int]:
         "INSERT INTO comboio_duplicate (message_id, n, consumer, source, cause, gap_seconds, at)"
         " SELECT id, 1, consumer, source, 'repeated', 1, now() - id * interval '1 s'"
         " FROM comboio_message"
+    )
+    run(
+        "INSERT INTO comboio_effect (message_id, consumer, name, key, kind, request, request_hash,"
+        " state, settle_seconds) SELECT id, consumer, 'charge', 'key-' || id, 'keyed', '{}', '',"
+        " CASE WHEN id %% 10 = 0 THEN 'in doubt' ELSE 'completed' END, 1 FROM comboio_message"
+    )
+    run(
+        "INSERT INTO comboio_evidence (effect_id, source, verdict)"
+        " SELECT id, 'call', 'done' FROM comboio_effect"
+    )
+    run(
+        "INSERT INTO comboio_in_doubt (id, consumer, lane, session, effect_id, attempts)"
+        " SELECT id, consumer, lane, session, id, 1 FROM comboio_message"
+        f" WHERE id BETWEEN {DEAD + 1} AND {MESSAGES - DEAD}"
+    )
+    run(
+        "INSERT INTO comboio_lease (session, lane, consumer, message_id, slot, expires_at)"
+        " SELECT DISTINCT ON (session) session, lane, consumer, id, 1, now() FROM comboio_message"
     )
     run("INSERT INTO comboio_event (message_id, kind) SELECT id, 'failed' FROM comboio_message")
     run(
