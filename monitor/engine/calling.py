@@ -8,6 +8,7 @@ follow an unknown outcome.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -44,6 +45,7 @@ class Caller:
     consumer: Consumer
     consumer_id: int
     lease: Lease
+    settle: Callable[..., Any]  # verdict.settle, which stands above this module
 
     def run(self, message: Message, name: str, request: Any) -> Any:
         """The result of a declared effect: recorded earlier, found by asking, or by a call now.
@@ -149,31 +151,35 @@ class Caller:
             self._learn(record, "not done", Told.NOT_DONE, error)
             raise
         except EffectRefused as error:
-            with transaction.atomic(durable=True):
-                cursor = connections.shared_cursor()
-                keep(cursor, record.id, _said(Told.REFUSED, error), source="call")
-                fail(cursor, record, render(error).text, by="call")
+            self._answered(record, _said(Told.REFUSED, error))
             raise
         except Exception as error:
             self._learn(record, "no answer", Told.CANNOT_TELL, error)
             if declared.kind == Kind.NEITHER:
                 raise EffectInDoubtError(str(record.id)) from error
             raise
-        return self._complete(record, result)
+        self._answered(record, Evidence(told=Told.DONE, result=result))
+        return result
 
-    def _complete(self, record: Record, result: Any) -> Any:
-        # Recorded whoever holds the lease now: what is known to have happened is not forgotten.
+    def _answered(self, record: Record, evidence: Evidence) -> None:
+        """Keep the outcome that the call told. A holder that lost its lease is heard as others are.
+
+        What is known to have happened is not forgotten: it may settle what is in doubt by now.
+        """
         with transaction.atomic(durable=True):
             cursor = connections.shared_cursor()
-            keep(cursor, record.id, Evidence(told=Told.DONE, result=result), source="call")
-            complete(cursor, record, Evidence(told=Told.DONE, result=result), by="call")
-        return result
+            if leases.holds(cursor, self.lease) and _settled_by_call(cursor, record, evidence):
+                keep(cursor, record.id, evidence, source="call")
+                return
+        with transaction.atomic(durable=True):
+            self.settle(connections.shared_cursor(), record.id, evidence, source="call")
 
     def _learn(self, record: Record, step: str, told: Told, error: Exception) -> None:
         with transaction.atomic(durable=True):
             cursor = connections.shared_cursor()
             keep(cursor, record.id, _said(told, error), source="call")
-            effects.step(cursor, record.id, step, render(error).text[:_ERROR_CHARACTERS])
+            if leases.holds(cursor, self.lease):  # else the last step is that of another's call
+                effects.step(cursor, record.id, step, render(error).text[:_ERROR_CHARACTERS])
             if told == Told.NOT_DONE:
                 count(cursor, record.consumer, "not done")
 
@@ -247,6 +253,12 @@ def fail(cursor: Cursor, record: Record, error: str, *, by: str) -> bool:
 def count(cursor: Cursor, consumer_id: int, label: str) -> None:
     """Count what became of an effect."""
     rollup.add(cursor, [(consumer_id, "effects", label, 1.0)])
+
+
+def _settled_by_call(cursor: Cursor, record: Record, evidence: Evidence) -> bool:
+    if evidence.told == Told.DONE:
+        return complete(cursor, record, evidence, by="call")
+    return fail(cursor, record, str(evidence.detail["error"]), by="call")
 
 
 def _said(told: Told, error: BaseException) -> Evidence:

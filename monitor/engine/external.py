@@ -19,7 +19,7 @@ from monitor.domain.effect import EffectInDoubtError, EffectRefused
 from monitor.domain.errors import DeadLetter, HandlerError, LeaseLostError, MarkerError, Skip
 from monitor.domain.message import Message
 from monitor.domain.states import DeadReason
-from monitor.engine import doubt, failure, handler, histogram, telemetry
+from monitor.engine import doubt, failure, handler, histogram, telemetry, verdict
 from monitor.engine.calling import Caller
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
@@ -67,7 +67,12 @@ class Hands:
                 f"The effect “{name}” was called inside or after message.transaction(): if that "
                 "rolled back, the outside would keep what we forgot. Make effects first."
             )
-        caller = Caller(consumer=self.target.consumer, consumer_id=self.target.id, lease=self.lease)
+        caller = Caller(
+            consumer=self.target.consumer,
+            consumer_id=self.target.id,
+            lease=self.lease,
+            settle=verdict.settle,
+        )
         return caller.run(message, name, request)
 
     @contextmanager

@@ -48,7 +48,8 @@ def settle(
 ) -> Outcome:
     """Weigh evidence about an effect and act on it; the first decision stands.
 
-    source: "probe", "callback" or "person". Wants a transaction; locks the lane, then the effect.
+    source: "probe", "callback", "person", or "call" for an answer that came late. Wants a
+    transaction; locks the lane, then the effect.
     Evidence is kept unless the effect is gone or was not as seen.
     """
     place = effects.place(cursor, effect_id)
@@ -84,7 +85,8 @@ def _decide(cursor: Cursor, record: Record, evidence: Evidence, source: str, by:
     elif evidence.told == Told.DONE:
         calling.complete(cursor, record, evidence, by=by)
     else:
-        calling.fail(cursor, record, str(evidence.detail.get("reason", "refused")), by=by)
+        why = evidence.detail.get("reason") or evidence.detail.get("error") or "refused"
+        calling.fail(cursor, record, str(why), by=by)
     _bring_back(cursor, record, evidence, by)
     return Settled.SETTLED
 
