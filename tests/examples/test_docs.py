@@ -1,4 +1,4 @@
-"""docs/handlers.md shows the examples' real code."""
+"""The pages for handlers' authors show the examples' real code."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 import monitor
+from monitor import testing
+from monitor.testing import Inbox
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "handlers.md").read_text(encoding="utf-8")
-PIECES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)```", PAGE, re.DOTALL)
+HARNESS = (ROOT / "docs" / "testing-handlers.md").read_text(encoding="utf-8")
+PIECES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)```", PAGE + HARNESS, re.DOTALL)
 
 
 @pytest.mark.parametrize(("path", "code"), PIECES, ids=range(len(PIECES)))
@@ -23,3 +26,9 @@ def test_every_word_of_the_authors_api_is_explained() -> None:
     assert len(PIECES) >= 6
     for name in monitor.__all__:
         assert re.search(rf"\b{name}\b", PAGE), name
+
+
+def test_every_word_of_the_harness_is_explained() -> None:
+    for name in (*vars(Inbox), *testing.__all__):
+        if not name.startswith("_") and name != "faults":
+            assert re.search(rf"\b{name}\b", HARNESS), name
