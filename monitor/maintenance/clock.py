@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from threading import Event, Thread
 from time import monotonic
 
+import psycopg
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -49,6 +50,6 @@ def run(stop: Event, chores: Sequence[Chore | LongChore] = CHORES) -> None:
 def _do(chore: Chore | LongChore) -> None:
     try:
         run_once(chore)
-    except (DatabaseError, InterfaceError) as error:
+    except (DatabaseError, InterfaceError, psycopg.Error) as error:
         _log.warning("chore failed", chore=chore.name, error_class=type(error).__qualname__)
         connection.close()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import psycopg
 import structlog
-from django.db import transaction
+from django.db import Error, connection, transaction
 
 from monitor.domain.effect import Evidence
 from monitor.engine import probing, verdict
-from monitor.engine.verdict import Outcome
-from monitor.store import connections, reconciling
+from monitor.store import connections, lanes, reconciling
 from monitor.store.reconciling import Asked
 
 AT_ONCE = 20  # probes that are out together, each in a thread of its own
+LOCK_SECONDS = 2.0  # for a lane in which a batch runs; then the effect is asked about again later
 
 _log = structlog.get_logger("comboio")
 
@@ -28,24 +29,27 @@ def run() -> int:
     with transaction.atomic(durable=True):
         due = reconciling.claim_due(connections.shared_cursor(), askable, AT_ONCE)
     for asked, evidence in zip(due, probing.ask_all(due), strict=True):
-        _tell(asked, evidence, _settle(asked, evidence))
+        _settle(asked, evidence)
     return len(due)
 
 
-def _settle(asked: Asked, evidence: Evidence) -> Outcome:
-    with transaction.atomic(durable=True):
-        cursor = connections.shared_cursor()
-        return verdict.settle(cursor, asked.id, evidence, source="probe")
-
-
-def _tell(asked: Asked, evidence: Evidence, outcome: Outcome) -> None:
-    _log.info(
-        "effect_probed",
-        consumer=asked.consumer_name,
-        effect=asked.name,
-        effect_id=asked.id,
-        message_id=asked.message_id,
-        traceparent=asked.traceparent,
-        told=str(evidence.told),
-        outcome=str(outcome.kind),
-    )
+def _settle(asked: Asked, evidence: Evidence) -> None:
+    """Let one answer count; one that cannot be stored keeps none of the others from it."""
+    facts = {
+        "consumer": asked.consumer_name,
+        "effect": asked.name,
+        "effect_id": asked.id,
+        "message_id": asked.message_id,
+        "traceparent": asked.traceparent,
+        "told": str(evidence.told),
+    }
+    try:
+        with transaction.atomic(durable=True):
+            cursor = connections.shared_cursor()
+            lanes.wait_at_most(cursor, LOCK_SECONDS)
+            outcome = verdict.settle(cursor, asked.id, evidence, source="probe")
+    except (Error, psycopg.Error) as error:
+        _log.warning("probe_not_stored", error_class=type(error).__qualname__, **facts)
+        connection.close()
+    else:
+        _log.info("effect_probed", outcome=str(outcome.kind), **facts)

@@ -23,7 +23,7 @@ WITH due AS (
       JOIN comboio_consumer AS consumer ON consumer.id = effect.consumer
       JOIN unnest(%(consumers)s::text[], %(names)s::text[]) AS asked (consumer, name)
         ON asked.consumer = consumer.name AND asked.name = effect.name
-     WHERE effect.state = 'in doubt' AND effect.probe_at <= clock_timestamp()
+     WHERE effect.state = 'in doubt' AND effect.probe_at <= statement_timestamp()
      ORDER BY effect.probe_at
      LIMIT %(limit)s
        FOR UPDATE OF effect SKIP LOCKED

@@ -170,6 +170,28 @@ def test_what_this_process_cannot_ask_about_is_left_to_others() -> None:
     assert one("SELECT probes FROM comboio_effect") == 0
 
 
+def test_an_answer_for_a_busy_session_is_asked_for_again_and_the_others_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reconcile, "LOCK_SECONDS", 0.05)
+    with (
+        _asking(lambda _call: Evidence(told=Told.DONE), due=3) as numbers,
+        connections.connect() as other,
+    ):
+        other.execute(
+            "SELECT FROM comboio_lane WHERE lane = (SELECT lane FROM comboio_in_doubt"
+            " WHERE effect_id = %s) FOR UPDATE",
+            [numbers[0]],
+        )
+        assert reconcile.run() == 3
+        states = [row[0] for row in rows("SELECT state FROM comboio_effect ORDER BY id")]
+        other.rollback()
+        run("UPDATE comboio_effect SET probe_at = clock_timestamp() WHERE state = 'in doubt'")
+        assert reconcile.run() == 1
+    assert states == ["in doubt", "completed", "completed"]
+    assert rows("SELECT DISTINCT state FROM comboio_effect") == [("completed",)]
+
+
 def test_the_clock_process_asks_beside_its_chores_and_stops_with_them() -> None:
     stop = Event()
     with _asking(lambda _call: Evidence(told=Told.DONE)):
