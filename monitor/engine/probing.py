@@ -11,12 +11,14 @@ import structlog
 from django.db import connections
 
 from monitor.domain.effect import Call, Effect, Evidence, Told
+from monitor.domain.rendering import clean, render
 from monitor.engine import registry
 from monitor.store.reconciling import Asked
 
 PROBE_SECONDS = 10.0
 DETAIL_CHARACTERS = 16_384  # evidence is kept for ever and shown to people: no whole web pages
 
+ERROR_CHARACTERS = 1000
 _LATE = "No answer within {:g} s."
 
 _log = structlog.get_logger("comboio")
@@ -80,7 +82,8 @@ class _Run(Thread):
                 message_id=self._asked.message_id,
                 error_class=type(error).__qualname__,
             )
-            self.evidence = _unknown(f"{type(error).__qualname__}: {error}")
+            rendered = render(error)
+            self.evidence = _unknown(f"{rendered.class_name}: {rendered.text}")
         finally:
             connections.close_all()  # those of this thread, if the probe opened any
 
@@ -103,8 +106,12 @@ def _checked(evidence: Evidence) -> Evidence:
     """The evidence, if it is some and can be kept as it is."""
     if not isinstance(evidence, Evidence) or evidence.told not in set(Told):
         return _unknown(f"The probe returned {type(evidence).__qualname__}, not Evidence.")
-    kept = json.dumps([evidence.result, evidence.detail], allow_nan=False)
-    if "\\u0000" in kept or "\x00" in evidence.reference:
+    if not (isinstance(evidence.detail, dict) and isinstance(evidence.reference, str)):
+        return _unknown("Evidence has detail= as a dict and reference= as text.")
+    values = [evidence.result, evidence.detail, evidence.reference]
+    kept = json.dumps(values, allow_nan=False, ensure_ascii=False)
+    kept.encode()  # lone surrogates raise here, not in the database
+    if "\\u0000" in kept:
         return _unknown("The answer holds a NUL character, which cannot be kept.")
     if len(kept) > DETAIL_CHARACTERS:
         return _unknown(f"The answer has {len(kept)} characters; at most {DETAIL_CHARACTERS}.")
@@ -112,5 +119,4 @@ def _checked(evidence: Evidence) -> Evidence:
 
 
 def _unknown(why: str) -> Evidence:
-    # No NUL, no endless text: this is stored as JSON and shown.
-    return Evidence(told=Told.CANNOT_TELL, detail={"error": why.replace("\x00", "")[:1000]})
+    return Evidence(told=Told.CANNOT_TELL, detail={"error": clean(why, ERROR_CHARACTERS)})

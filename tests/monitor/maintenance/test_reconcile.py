@@ -152,6 +152,9 @@ def test_a_provider_that_hangs_does_not_hide_what_the_others_say(
         (Evidence(told=Told.DONE, result={1, 2}), "TypeError"),
         (Evidence(told=Told.DONE, result=float("nan")), "ValueError"),
         (Evidence(told=Told.DONE, detail={"page": "a\x00"}), "NUL"),
+        (Evidence(told=Told.DONE, reference="a\x00"), "NUL"),
+        (Evidence(told=Told.DONE, detail={"page": "a\ud800"}), "UnicodeEncodeError"),
+        (Evidence(told=Told.DONE, reference=7), "reference= as text"),  # type: ignore[arg-type]
         (Evidence(told=Told.DONE, detail={"page": "x" * 20_000}), "at most 16384"),
     ],
 )
