@@ -1,6 +1,7 @@
 """A worker of the tests with a parent that renews leases: python -m tests.leasing.
 
-One child drains until it has moved something. Its handler charges, works as its payload says, and commits.
+One child drains until it has moved something. Its handler charges, works as its payload says, and
+commits.
 """
 
 from __future__ import annotations
