@@ -12,7 +12,7 @@ from monitor.domain.retry import Retry
 from monitor.domain.states import DeadReason, State, Verdict
 from monitor.testing import Inbox
 from tests.engine import consuming
-from tests.rows import one
+from tests.rows import one, run
 
 
 def _group(_payload: Any, message: Message) -> dict[str, str]:
@@ -118,6 +118,18 @@ def test_settling_runs_every_retry_to_its_end(inbox: Inbox) -> None:
     (dead,) = inbox.dead()
     assert (dead.reason, dead.error, dead.attempts) == ("poison", "ValueError: never", 5)
     assert inbox.starts("a") >= 5  # the first failure of a batch is looked at once more
+
+
+def test_settling_ends_where_a_person_must_act(inbox: Inbox) -> None:
+    def fails(_payload: Any, _message: Message) -> None:
+        raise ValueError("never")
+
+    with consuming(fails, retry=Retry(limit=5, base_seconds=600, cap_seconds=600)):
+        inbox.deliver("test", {}, key="a")
+        inbox.run()
+        run("UPDATE comboio_consumer SET held = true WHERE id > 0")
+        inbox.settle()
+    assert inbox.state("a") is State.WAITING
 
 
 def test_letters_arrive_in_another_order_and_run_in_the_order_of_their_arrival(
