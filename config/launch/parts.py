@@ -20,6 +20,7 @@ from config.launch.supervisor import Service
 
 DATABASE = "comboio"
 WORKER_CHILDREN = 2
+PROVIDER_URL = "DEMO_PROVIDER_URL"
 
 
 def cluster(folder: DataFolder) -> Cluster:
@@ -124,6 +125,19 @@ def worker(folder: DataFolder, variables: Mapping[str, str]) -> Service:
 def clock(folder: DataFolder, variables: Mapping[str, str]) -> Service:
     """The clock: retention, roll-ups, snapshots."""
     return _python("clock", folder, variables, ("manage.py", "clock", "--skip-checks"))
+
+
+def provider(folder: DataFolder, variables: Mapping[str, str], *, port: int) -> Service:
+    """The provider that the demo's charges go to; its ledger stays in the data folder."""
+    ledger = str(folder.path / "demo" / "provider.ledger")
+    return _python(
+        "provider",
+        folder,
+        variables,
+        ("-m", "examples.provider", "--ledger", ledger, "--port", str(port)),
+        ("--closed-seconds", "70"),
+        is_ready=lambda _pid: _answers(port),
+    )
 
 
 def demo(folder: DataFolder, variables: Mapping[str, str], *, port: int) -> Service:

@@ -75,6 +75,8 @@ class _Run:
         self._start_stores()
         login = self._prepare()
         begun = time.monotonic()
+        if self.options.is_demo:
+            self._start_provider()
         for service in (
             parts.web(self.folder, self.variables, port=port),
             parts.worker(self.folder, self.variables),
@@ -103,6 +105,12 @@ class _Run:
         self.supervisor.wait_ready(*names)
         if names:
             _step(" and ".join(sorted(names)), begun)
+
+    def _start_provider(self) -> None:
+        port = _free_port()
+        self.variables[parts.PROVIDER_URL] = f"http://127.0.0.1:{port}"
+        self.supervisor.start(parts.provider(self.folder, self.variables, port=port))
+        self.supervisor.wait_ready("provider")
 
     def _prepare(self) -> str:
         """Tables, static files, first login; the words that show it, or "" when nothing was new."""
@@ -217,6 +225,12 @@ def _choose_port(wanted: int | None) -> int:
                 _say(f"Port {_DEFAULT_PORT} is taken; using {port}.")
             return port
     raise LaunchError(f"No port is free from {_DEFAULT_PORT} on. Choose one: --port N")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _refusal(port: int) -> OSError | None:

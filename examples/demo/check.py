@@ -13,7 +13,7 @@ from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
 
-_SET_ASIDE = frozenset({"dead", "parked", "discarded"})
+_SET_ASIDE = frozenset({"dead", "parked", "discarded", "in doubt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,12 @@ def messages(cursor: Cursor, keys: Sequence[str]) -> list[Seen]:
     ]
 
 
+def effect_keys(cursor: Cursor, seen: Sequence[Seen]) -> list[str]:
+    """The keys under which these messages made their calls to the outside."""
+    cursor.execute(SQL["effect_keys"], {"ids": [each.id for each in seen]})
+    return [key for (key,) in cursor.fetchall()]
+
+
 def alerts(cursor: Cursor, seen: Sequence[Seen]) -> int:
     """How many live alerts these messages raised."""
     ids = [each.id for each in seen]
@@ -72,6 +78,7 @@ def figures(plan: Plan, seen: Sequence[Seen], effects: Sequence[Effect]) -> dict
         "done": states["done"],
         "dead": states["dead"],
         "parked": states["parked"],
+        "in_doubt": states["in doubt"],
         "discarded": states["discarded"],
         "sessions": len({(each.consumer, each.session) for each in seen if each.session}),
         "effects": len(effects),
@@ -82,7 +89,7 @@ def figures(plan: Plan, seen: Sequence[Seen], effects: Sequence[Effect]) -> dict
 
 
 def lost(plan: Plan, seen: Sequence[Seen], effects: Sequence[Effect]) -> int:
-    """Planned messages without their effect that are neither dead, parked nor discarded.
+    """Planned messages without their effect that are not dead, parked, discarded or in doubt.
 
     An effect with another content than the plan's (an amount that was changed on the way) is none.
     """

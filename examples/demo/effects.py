@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from examples.github.models import TimelineEntry, TriageStep
-from examples.payments.models import LedgerEntry, Notice
+from examples.payments.models import LedgerEntry, Notice, Receipt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,7 @@ def of_keys(keys: Sequence[str]) -> list[Effect]:
     return [
         *_bookings(LedgerEntry.objects.filter(**wanted).order_by("id")),
         *_notices(Notice.objects.filter(**wanted).order_by("id")),
+        *_receipts(Receipt.objects.filter(**wanted).order_by("id")),
         *_timelines(TimelineEntry.objects.filter(**wanted).order_by("id")),
         *_triage(TriageStep.objects.filter(**wanted).order_by("id")),
     ]
@@ -44,6 +45,15 @@ def _notices(rows: Iterable[Notice]) -> Iterator[Effect]:
             consumer="payments.notify",
             key=row.message_key,
             text=f"{row.account} {row.sequence}: told",
+        )
+
+
+def _receipts(rows: Iterable[Receipt]) -> Iterator[Effect]:
+    for row in rows:
+        yield Effect(
+            consumer="payments.charge",
+            key=row.message_key,
+            text=f"{row.account} {row.sequence}: charged {row.amount_cents}",
         )
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from itertools import count, cycle
 from random import Random
 
-from examples.demo import github_set, payments_set
+from examples.demo import charges_set, github_set, payments_set
 from examples.demo.github_set import Webhook
 from examples.demo.payments_set import Account
 from examples.demo.plan import Fate, Planned, Shape, copy_of
@@ -21,6 +21,7 @@ PER_SECOND = 7
 _GITHUB_SHARE = 0.2
 _COPY_SHARE = 0.25
 _PAYOUT_SHARE = 0.08
+_CHARGE_SHARE = 0.04
 _REMEMBERED = 500  # late copies are of one of so many last deliveries
 _FOLLOWERS = 6  # payouts sent behind a poisoned one, before their account is closed
 _GROWTH = 1.6  # each incident of a kind comes so much later than the one before it
@@ -45,9 +46,11 @@ class Incidents:
         return True
 
 
-def traffic(random: Random, hooks: list[Webhook], *, run: str) -> Iterator[Planned]:
+def traffic(
+    random: Random, hooks: list[Webhook], *, run: str, has_charges: bool = False
+) -> Iterator[Planned]:
     """Deliveries without end, in order; a copy that must leave together follows its first."""
-    firsts = _firsts(random, hooks, run=run)
+    firsts = _firsts(random, hooks, run=run, has_charges=has_charges)
     recent: deque[Planned] = deque(maxlen=_REMEMBERED)
     changes, refusals = Incidents(25, slowest=2_000), Incidents(60, slowest=2_000)
     for n in count():
@@ -80,10 +83,16 @@ def send_forever(
         return sender.tally.deliveries
 
 
-def _firsts(random: Random, hooks: list[Webhook], *, run: str) -> Iterator[Planned]:
+def _firsts(
+    random: Random, hooks: list[Webhook], *, run: str, has_charges: bool
+) -> Iterator[Planned]:
     payments = _payments(random, run=run)
     webhooks = _webhooks(hooks, run=run)
+    charges = _charges(run=run)
     while True:
+        if has_charges and random.random() < _CHARGE_SHARE:
+            yield next(charges)
+            continue
         yield next(webhooks if hooks and random.random() < _GITHUB_SHARE else payments)
 
 
@@ -116,6 +125,19 @@ def _payouts(random: Random, *, run: str) -> Iterator[Planned]:
         if account.sequence >= (account.poison_at or 4) + _FOLLOWERS:
             poison_at = 4 if holds.is_due(n // _FOLLOWERS) else 0
             account = Account(f"{run}-{next(numbers)}", pays_out=True, poison_at=poison_at)
+
+
+def _charges(*, run: str) -> Iterator[Planned]:
+    """Charges by each way in turn; now and then an answer is lost and the outcome stays unknown."""
+    cards, vouchers = Incidents(1, slowest=150), Incidents(3, slowest=400)
+    for n in count():
+        by = charges_set.WAYS[n % 3]
+        pretend = "none"
+        if by == "card" and cards.is_due(n):
+            pretend = "closed"
+        elif by == "voucher" and vouchers.is_due(n):
+            pretend = "drop"
+        yield charges_set.charge(run=run, n=n, by=by, pretend=pretend)
 
 
 def _webhooks(hooks: list[Webhook], *, run: str) -> Iterator[Planned]:

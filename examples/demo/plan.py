@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+CHARGE = "charge"  # the type of messages that a provider is called for
+
 
 class Role(StrEnum):
     """What a delivery is, judged by its key and its body."""
@@ -33,6 +35,7 @@ class Fate(StrEnum):
     DEAD = "dead"
     HOLDING = "holding"  # dead, and it holds its session
     PARKED = "parked"  # behind a dead message that holds the session
+    IN_DOUBT = "in doubt"  # the provider did not answer and cannot be asked
 
 
 class Flaw(StrEnum):
@@ -116,10 +119,13 @@ def intended(plan: Plan) -> dict[str, int]:
         "done": fates.count(Fate.DONE),
         "dead": fates.count(Fate.DEAD) + fates.count(Fate.HOLDING),
         "parked": fates.count(Fate.PARKED),
+        "in_doubt": fates.count(Fate.IN_DOUBT),
         "discarded": 0,
         "alerts": _alerts(plan),
         "sessions": len({(r.consumer, r.session) for _, r in plan.routes if r.session}),
         "effects": fates.count(Fate.DONE),
+        # An answer that is lost says nothing about the charge: each of them happens.
+        "effects_external": sum(each.type == CHARGE for each in plan.firsts),
     }
 
 
@@ -144,7 +150,8 @@ def _routes(deliveries: Iterable[Planned], role: Role) -> int:
 
 
 def _alerts(plan: Plan) -> int:
-    """One alert for each cause of death, each held session and each message with a mismatch."""
+    """One for each cause of death, held session, message with a mismatch and effect in doubt."""
+    doubts = sum(route.fate is Fate.IN_DOUBT for _, route in plan.routes)
     dead = [r for _, r in plan.routes if r.fate in (Fate.DEAD, Fate.HOLDING)]
     causes = {(route.consumer, route.cause) for route in dead}
     held = {(route.consumer, route.session) for route in dead if route.fate is Fate.HOLDING}
@@ -154,7 +161,7 @@ def _alerts(plan: Plan) -> int:
         if each.role is Role.CHANGED
         for route in each.routes
     }
-    return len(causes) + len(held) + len(changed)
+    return len(causes) + len(held) + len(changed) + doubts
 
 
 def _planned(value: dict[str, object]) -> Planned:

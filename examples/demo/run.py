@@ -11,13 +11,21 @@ from random import Random
 
 from django.db import connection
 
-from examples.demo import check, effects, github_set, payments_set, plan
+from examples.demo import (
+    charges_set,
+    check,
+    effects,
+    github_set,
+    outside,
+    payments_set,
+    plan,
+)
 from examples.demo.plan import Plan, Shape
 from examples.demo.request import Secrets
 from examples.demo.send import Tally, send_all
 
 _POLL_SECONDS = 0.1
-_FAULTS = ("lost", "doubles", "order_violations")
+FAULTS = ("lost", "doubles", "order_violations", "external_doubles")
 
 
 class NotDrainedError(Exception):
@@ -69,17 +77,22 @@ class Report:
             return f"The run does not hold: {'; '.join(self.problems)}."
         return (
             "{deliveries:,} deliveries became {accepted:,} messages: {done:,} done, {dead} dead, "
-            "{parked} parked; {duplicates:,} duplicates, {mismatches} mismatches and {refused} "
-            "refusals; {lost} lost, {doubles} doubled, {order_violations} out of order"
+            "{parked} parked, {in_doubt} in doubt; {effects_external} charges outside, "
+            "{external_doubles} doubled there; {duplicates:,} duplicates, {mismatches} mismatches "
+            "and {refused} refusals; "
+            "{lost} lost, {doubles} doubled, {order_violations} out of order"
         ).format(**self.figures) + f", in {self.seconds:.1f} s."
 
 
-def make_plan(*, run: str, seed: int, node_modules: Path, count: int = 5_000) -> Plan:
-    """The fixed set of a seed: payments and GitHub's webhooks. Runs differ only in their keys."""
+def make_plan(
+    *, run: str, seed: int, node_modules: Path, count: int = 5_000, charges: int = 0
+) -> Plan:
+    """The fixed set of a seed: payments, GitHub's webhooks, charges. Runs differ in their keys."""
     random = Random(seed)  # noqa: S311 - a repeatable demo, nothing secret
     payments = payments_set.payments(random, run=run, count=count, accounts=max(20, count // 25))
     github = github_set.deliveries(random, github_set.webhooks(node_modules), run=run)
-    return Plan(run=run, seed=seed, deliveries=(*payments, *github))
+    charged = charges_set.deliveries(run=run, count=charges)
+    return Plan(run=run, seed=seed, deliveries=(*payments, *github, *charged))
 
 
 def execute(
@@ -108,18 +121,20 @@ def observed(planned: Plan, tally: Tally) -> dict[str, int]:
     with connection.cursor() as cursor:
         seen = check.messages(cursor, planned.keys)
         alerts = check.alerts(cursor, seen)
+        effect_keys = check.effect_keys(cursor, seen)
     return {
         "deliveries": tally.deliveries,
         "refused": tally.outcomes["refused"],
         "alerts": alerts,
         **check.figures(planned, seen, effects.of_keys(planned.keys)),
+        **outside.figures(effect_keys, outside.charged()),
     }
 
 
 def report(planned: Plan, figures: dict[str, int], *, tally: Tally, seconds: float) -> Report:
     """Compare the figures with the plan's."""
     intended = plan.intended(planned)
-    problems = [f"{name} is {figures[name]}, not 0" for name in _FAULTS if figures[name]]
+    problems = [f"{name} is {figures[name]}, not 0" for name in FAULTS if figures[name]]
     for name, wanted in intended.items():
         # A delivery sent again because no answer came may have arrived the first time: then it
         # was one duplicate more for each of its consumers, or one mismatch more.
@@ -127,7 +142,7 @@ def report(planned: Plan, figures: dict[str, int], *, tally: Tally, seconds: flo
         if not wanted <= figures[name] <= wanted + spare:
             problems.append(f"{name} is {figures[name]}, {wanted} was intended")
     return Report(
-        figures={name: figures[name] for name in (*intended, *_FAULTS)},
+        figures={name: figures[name] for name in (*intended, *FAULTS)},
         intended=intended,
         problems=(*problems, *tally.surprises[:10]),
         seconds=seconds,

@@ -8,7 +8,7 @@ from functools import partial
 from monitor import http_effect
 
 # Where the provider listens; `up --demo` starts one and sets it.
-PROVIDER_URL = "COMBOIO_DEMO_PROVIDER_URL"
+PROVIDER_URL = "DEMO_PROVIDER_URL"
 
 
 def _at(path: str) -> str:

@@ -18,16 +18,19 @@ def main() -> None:
     parser.add_argument("--seed", default="0", help="the same seed gives the same faults")
     parser.add_argument("--unavailable", type=float, default=0.0, help="share answered with 503")
     parser.add_argument("--drop", type=float, default=0.0, help="share done, then cut off")
+    parser.add_argument("--closed", type=float, default=0.0, help="the same, and books closed")
     parser.add_argument("--slow", type=float, default=0.0, help="share done or answered late")
     parser.add_argument("--slow-seconds", type=float, default=1.0, help="how late")
     parser.add_argument(
-        "--closed-seconds", type=float, default=0.0, help="no look-up so long after a cut"
+        "--closed-seconds", type=float, default=0.0, help="how long the books are closed"
     )
     found = parser.parse_args()
+    found.ledger.parent.mkdir(parents=True, exist_ok=True)
     faults = Faults(
         seed=found.seed,
         unavailable=found.unavailable,
         drop=found.drop,
+        closed=found.closed,
         slow=found.slow,
         slow_seconds=found.slow_seconds,
     )

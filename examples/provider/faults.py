@@ -13,6 +13,7 @@ class Fault(StrEnum):
     NONE = "none"
     UNAVAILABLE = "unavailable"  # 503, nothing done
     DROP = "drop"  # done, then the connection is cut without an answer
+    CLOSED = "closed"  # the same, and the books are closed for a while: it cannot be looked up
     SLOW = "slow"  # answered late
     LATE = "late"  # done late, after the caller may have given up
 
@@ -24,6 +25,7 @@ class Faults:
     seed: str = "0"
     unavailable: float = 0.0
     drop: float = 0.0
+    closed: float = 0.0
     slow: float = 0.0
     slow_seconds: float = 1.0
 
@@ -35,6 +37,7 @@ class Faults:
         for fault, share in (
             (Fault.UNAVAILABLE, self.unavailable),
             (Fault.DROP, self.drop),
+            (Fault.CLOSED, self.closed),
             (Fault.SLOW, self.slow / 2),
             (Fault.LATE, self.slow / 2),
         ):

@@ -34,14 +34,14 @@ class Ledger:
         self._lock = threading.Lock()
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         self._acts: dict[tuple[str, str], Act] = {}
-        self._count = 0
+        self._times: Counter[str] = Counter()
         for act in read(path):
             self._remember(act)
 
     def act(self, kind: str, key: str, request: dict[str, Any]) -> Act:
         """Charge: a line more, whether or not there was one with this key."""
         with self._lock:
-            act = Act(kind=kind, key=key, number=self._count + 1, request=request)
+            act = Act(kind=kind, key=key, number=self._times.total() + 1, request=request)
             os.write(self._file, json.dumps(asdict(act)).encode() + b"\n")
             self._remember(act)
             return act
@@ -51,13 +51,18 @@ class Ledger:
         with self._lock:
             return self._acts.get((kind, key))
 
+    def times(self) -> dict[str, int]:
+        """How often each key was charged."""
+        with self._lock:
+            return dict(self._times)
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
 
     def _remember(self, act: Act) -> None:
         self._acts.setdefault((act.kind, act.key), act)
-        self._count += 1
+        self._times[act.key] += 1
 
 
 def read(path: Path) -> list[Act]:

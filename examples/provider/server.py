@@ -1,6 +1,7 @@
 """A payment provider on loopback, in three kinds: it de-duplicates, it can be asked, or neither.
 
 POST /<kind>/charges with an Idempotency-Key charges; GET /queryable/charges/<key> looks it up.
+GET /ledger tells how often each key was charged, which no real provider would.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
         kind, place, key = self._place()
         if kind == "healthz":
             self._answer(HTTPStatus.OK, {"status": "up"})
+        elif kind == "ledger":
+            self._answer(HTTPStatus.OK, self.server.ledger.times())
         elif kind != "queryable" or place != "charges":
             self._answer(HTTPStatus.METHOD_NOT_ALLOWED, {"error": "We cannot be asked."})
         elif not self.server.can_be_asked(key):
@@ -134,8 +137,9 @@ class _Handler(BaseHTTPRequestHandler):
             status, body = self._act(kind, key, request, fault)
         finally:
             self.server.end(key)
-        if fault is Fault.DROP:
-            self.server.close_lookup(key)
+        if fault in (Fault.DROP, Fault.CLOSED):
+            if fault is Fault.CLOSED:
+                self.server.close_lookup(key)
             self.close_connection = True
         else:
             self._answer(status, body)

@@ -28,7 +28,7 @@ EACH = 700  # operations of each kind
 IN_A_SESSION = 5
 SECONDS = 180  # the promise is 90 on a quiet machine; a busy one gets more
 ROOT = Path(__file__).parents[2]
-FAULTS = ("--unavailable=0.1", "--drop=0.1", "--slow=0.01", "--slow-seconds=1")
+FAULTS = ("--unavailable=0.1", "--drop=0.05", "--closed=0.05", "--slow=0.01", "--slow-seconds=1")
 
 # Whatever may still move by itself: not what only a person can decide.
 MOVING = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from examples.demo import github_set, payments_set
+from examples.demo import charges_set, github_set, payments_set
 from examples.demo.check import Seen
 from examples.demo.effects import Effect
 from examples.demo.github_set import Webhook
@@ -39,20 +39,18 @@ TEAM = Webhook(
 HOOKS = [ISSUE, PUSH, TEAM]
 
 
-def small(seed: int = 1, *, run: str = "t", count: int = 400) -> Plan:
-    """A plan of 400 payments and three webhooks."""
+def small(seed: int = 1, *, run: str = "t", count: int = 400, charges: int = 0) -> Plan:
+    """A plan of 400 payments, three webhooks and, where asked for, charges."""
     random = Random(seed)
     payments = payments_set.payments(random, run=run, count=count, accounts=20)
-    return Plan(
-        run=run,
-        seed=seed,
-        deliveries=(*payments, *github_set.deliveries(random, HOOKS, run=run, changes=1)),
-    )
+    github = github_set.deliveries(random, HOOKS, run=run, changes=1)
+    charged = charges_set.deliveries(run=run, count=charges)
+    return Plan(run=run, seed=seed, deliveries=(*payments, *github, *charged))
 
 
 def faultless(plan: Plan) -> tuple[list[Seen], list[Effect]]:
     """What the database holds after a faultless run: messages and effects, in order."""
-    state_of = {Fate.DONE: "done", Fate.PARKED: "parked"}
+    state_of = {Fate.DONE: "done", Fate.PARKED: "parked", Fate.IN_DOUBT: "in doubt"}
     seen = [
         Seen(
             id=n,

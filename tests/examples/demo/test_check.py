@@ -16,7 +16,7 @@ FAULTS = ("lost", "doubles", "order_violations")
 @pytest.fixture(scope="module")
 def planned() -> Plan:
     """A small plan."""
-    return plans.small()
+    return plans.small(charges=60)
 
 
 @pytest.fixture

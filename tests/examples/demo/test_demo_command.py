@@ -14,7 +14,7 @@ from django.db import connection
 
 import examples.github.consumers
 import examples.payments.consumers  # noqa: F401 - declares the consumers
-from examples.demo import github_set
+from examples.demo import github_set, run
 from monitor import conf
 from monitor.engine.drain import drain
 from monitor.engine.life import Life
@@ -69,12 +69,13 @@ def _demo(url: str, tmp_path: Path, **options: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.usefixtures("worker")
+@pytest.mark.usefixtures("worker", "provider")
 def test_the_fixed_set_over_http_comes_out_as_intended(live_server: Any, tmp_path: Path) -> None:
     report = _demo(live_server.url, tmp_path)
     assert report["holds"]
     assert {name: report[name] for name in report["intended"]} == report["intended"]
-    assert (report["lost"], report["doubles"], report["order_violations"]) == (0, 0, 0)
+    assert [report[name] for name in run.FAULTS] == [0, 0, 0, 0]
+    assert (report["in_doubt"], report["effects_external"]) == (2, 60)
     assert len(list(tmp_path.glob("demo/*.jsonl"))) == 1
 
 

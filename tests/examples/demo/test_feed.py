@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import islice, pairwise
 from random import Random
 
 from examples.demo import feed
-from examples.demo.plan import Fate, Planned, Role, Shape
+from examples.demo.plan import CHARGE, Fate, Planned, Role, Shape
 from tests.examples.demo.plans import HOOKS
 
 
@@ -58,3 +59,13 @@ def test_what_leaves_together_is_a_first_and_its_copy() -> None:
     for before, each in pairwise(deliveries):
         if each.shape is Shape.TOGETHER:
             assert (before.key, before.role) == (each.key, Role.FIRST)
+
+
+def test_charges_flow_where_a_provider_is_and_soon_one_of_each_unknown_kind() -> None:
+    traffic = feed.traffic(Random(1), HOOKS, run="live", has_charges=True)
+    charges = [each for each in islice(traffic, 120 * feed.PER_SECOND) if each.type == CHARGE]
+    faults = [(json.loads(e.body)["by"], json.loads(e.body)["pretend"]) for e in charges]
+    assert ("card", "closed") in faults
+    assert ("voucher", "drop") in faults
+    assert faults.count(("bank", "none")) > 3
+    assert not any(each.type == CHARGE for each in _traffic(120 * feed.PER_SECOND))

@@ -7,8 +7,8 @@ from examples.demo.plan import Plan
 from examples.demo.send import Tally
 from tests.examples.demo import plans
 
-PLANNED = plans.small()
-FAULTLESS = plan.intended(PLANNED) | {"lost": 0, "doubles": 0, "order_violations": 0}
+PLANNED = plans.small(charges=60)
+FAULTLESS = plan.intended(PLANNED) | dict.fromkeys(run.FAULTS, 0)
 
 
 def _report(
@@ -56,7 +56,10 @@ def test_the_report_names_all_its_figures() -> None:
         "discarded",
         "alerts",
         "sessions",
+        "in_doubt",
         "effects",
+        "effects_external",
+        "external_doubles",
         "lost",
         "doubles",
         "order_violations",

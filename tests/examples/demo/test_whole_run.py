@@ -10,7 +10,7 @@ from django.db import connection
 
 import examples.github.consumers
 import examples.payments.consumers  # noqa: F401 - declares the consumers
-from examples.demo import check, effects, plan
+from examples.demo import check, effects, outside, plan, run
 from examples.demo.plan import Flaw, Plan, Planned, Shape
 from examples.payments.models import LedgerEntry
 from monitor.domain.message import Delivery
@@ -57,23 +57,27 @@ def _figures(planned: Plan) -> dict[str, int]:
     with connection.cursor() as cursor:
         seen = check.messages(cursor, planned.keys)
         figures = check.figures(planned, seen, effects.of_keys(planned.keys))
-        return figures | {"alerts": check.alerts(cursor, seen)}
+        keys = check.effect_keys(cursor, seen)
+        alerts = check.alerts(cursor, seen)
+        return figures | {"alerts": alerts} | outside.figures(keys, outside.charged())
 
 
+@pytest.mark.usefixtures("provider")
 def test_a_plan_comes_out_as_intended_twice_on_the_same_database() -> None:
     for name in ("one", "two"):
-        planned = plans.small(run=name)
+        planned = plans.small(run=name, charges=60)
         _receive(each for each in planned.deliveries if each.shape is not Shape.LATE)
         _drain()
         _receive(each for each in planned.deliveries if each.shape is Shape.LATE)
         _drain()
         figures = _figures(planned)
         intended = plan.intended(planned)
+        assert (intended["in_doubt"], intended["effects_external"]) == (2, 60)
         told_by_answers = {"deliveries", "refused"}
         assert {n: figures[n] for n in set(intended) - told_by_answers} == {
             n: intended[n] for n in set(intended) - told_by_answers
         }
-        assert (figures["lost"], figures["doubles"], figures["order_violations"]) == (0, 0, 0)
+        assert [figures[name] for name in run.FAULTS] == [0, 0, 0, 0]
 
 
 def test_the_faults_are_found_in_the_tables_themselves() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,22 +10,8 @@ import examples.payments.consumers  # noqa: F401 - declares the consumers
 from examples.payments.charging import PROVIDER_URL
 from examples.payments.models import Receipt
 from examples.provider import ledger
-from examples.provider.ledger import Ledger
-from examples.provider.server import Provider
 from monitor.domain.states import State
 from monitor.testing import Inbox
-
-
-@pytest.fixture
-def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """A provider that the example's effects call."""
-    running = Provider(Ledger(tmp_path / "ledger"))
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    monkeypatch.setenv(PROVIDER_URL, running.url)
-    yield running
-    running.shutdown()
-    running.server_close()
-    running.ledger.close()
 
 
 def charge(inbox: Inbox, key: str, by: str, pretend: str = "none", amount: int = 500) -> State:

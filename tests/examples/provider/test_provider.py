@@ -116,7 +116,7 @@ def test_a_request_can_ask_for_its_fault_once(start: Start, tmp_path: Path) -> N
     assert charge(provider, "keyed", "u", pretend="unavailable")[0] == 503
     assert times(tmp_path) == {}
     assert charge(provider, "keyed", "u", pretend="unavailable")[0] == 201
-    assert charge(provider, "queryable", "d", pretend="drop") == (0, None)
+    assert charge(provider, "queryable", "d", pretend="closed") == (0, None)
     assert times(tmp_path) == {"u": 1, "d": 1}
     assert ask(provider, "GET", "/queryable/charges/d")[0] == 503  # closed for a while
 

@@ -15,9 +15,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from examples.demo import feed, github_set, plan, run
+from examples.demo import feed, github_set, outside, plan, run
 from examples.demo.request import Secrets
 from examples.demo.send import NotAnsweredError
+
+_CHARGES = 60
 
 
 class Command(BaseCommand):
@@ -70,7 +72,7 @@ class Command(BaseCommand):
             )
             hooks = []
         sent = feed.send_forever(
-            feed.traffic(random, hooks, run=_run_name("live")),
+            feed.traffic(random, hooks, run=_run_name("live"), has_charges=outside.is_there()),
             url=options["url"],
             secrets=_secrets(),
             stop=stop,
@@ -102,6 +104,7 @@ def _write_plan(options: dict[str, Any]) -> Path:
             seed=options["seed"],
             node_modules=settings.BASE_DIR / "node_modules",
             count=options["payments"],
+            charges=_CHARGES if outside.is_there() else 0,
         )
     except OSError as error:
         raise CommandError(
