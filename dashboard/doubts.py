@@ -117,8 +117,7 @@ def step(name: str) -> str:
         "refused": _("refused by the provider"),
         "not done": _("told not to have happened"),
         "no answer": _("called, but no answer came"),
-        "asked": _("the provider was asked"),
-        "told": _("the provider told by itself"),
+        "asked": _("settled afterwards"),
     }
     return known.get(name, name)
 

@@ -190,6 +190,12 @@ def _effects() -> tuple[int, int]:
     factory_figures.event(doubted, kind="in doubt", detail={"effect": "charge"})
     for sequence in range(3):
         factories.message(owner, session="acc-77", sequence=sequence + 2)
+    odd, script = HOSTILE[1], HOSTILE[0]
+    hostile = factories.message(owner, state="done", session="acc-79")
+    factory_effects.evidence(
+        factory_effects.effect(hostile, name=odd, state="completed", reference=script, error=odd),
+        detail={script: odd, "reference": script},
+    )
     factory_effects.in_doubt(owner, session="acc-78", kind="neither", name="fax", seconds_ago=4000)
     for at in range(4):
         number = factories.message(owner, state="done", session=f"acc-8{at}")

@@ -49,7 +49,7 @@ def test_an_empty_database_has_words_for_it(pattern: URLPattern, senior: Client)
 
 @pytest.mark.parametrize("number", ["9223372036854775808", "99999999999999999999", "x", "-1"])
 def test_an_id_that_cannot_be_is_not_found(number: str, senior: Client) -> None:
-    for noun in ("messages", "sessions", "mismatches", "alerts", "consumers"):
+    for noun in ("messages", "sessions", "mismatches", "alerts", "consumers", "reconcile"):
         assert senior.get(f"/{noun}/{number}/").status_code == 404
 
 

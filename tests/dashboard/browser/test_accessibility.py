@@ -39,6 +39,9 @@ def test_no_page_has_a_serious_finding(scheme: str, open_page: Open, axe: str) -
         f"/messages/{rows.done}/",
         f"/sessions/{rows.held_session}/",
         f"/mismatches/{rows.mismatch}/",
+        f"/messages/{rows.doubted}/",
+        f"/reconcile/{rows.effect}/",
+        f"/sessions/{rows.doubted_session}/",
         f"/consumers/{rows.payments}/",
     ]
     found = {}

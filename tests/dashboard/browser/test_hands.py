@@ -100,6 +100,9 @@ def test_no_page_scrolls_sideways_on_a_phone(open_page: Open) -> None:
         f"/messages/{rows.hostile[1]}/",
         f"/sessions/{rows.held_session}/",
         f"/mismatches/{rows.mismatch}/",
+        f"/messages/{rows.doubted}/",
+        f"/reconcile/{rows.effect}/",
+        f"/sessions/{rows.doubted_session}/",
         f"/consumers/{rows.payments}/",
     ]
     for path in [address for _name, address in camera.LISTS] + details:

@@ -72,6 +72,16 @@ def test_what_a_payload_may_hold_is_shown_to_revealers_only(viewer: Client, fill
     assert "503" in text
 
 
+def test_what_a_provider_says_is_text_and_never_markup(senior: Client, filled: Scene) -> None:
+    number = one("SELECT id FROM comboio_effect WHERE name LIKE '%%img%%'")
+    message = one("SELECT message_id FROM comboio_effect WHERE id = %(id)s", id=number)
+    for path in (f"/reconcile/{number}/", f"/messages/{message}/", "/reconcile/?show=settled"):
+        markup = looking.Markup(senior.get(path).content.decode())
+        assert markup.inline == []
+        assert "<img src=x onerror=alert(1)>" in markup.text
+    assert "<script>alert(1)</script>" in _text(senior, f"/reconcile/{number}/")
+
+
 def test_a_late_clock_is_told(viewer: Client, filled: Scene) -> None:
     run("UPDATE comboio_effect SET probe_at = now() - interval '1 hour' WHERE state = 'in doubt'")
     assert "The clock should have asked at" in _text(viewer, f"/reconcile/{filled.effect}/")
