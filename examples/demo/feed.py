@@ -130,8 +130,8 @@ def _payouts(random: Random, *, run: str) -> Iterator[Planned]:
 def _charges(*, run: str) -> Iterator[Planned]:
     """Charges by each way in turn; now and then an answer is lost and the outcome stays unknown."""
     cards, vouchers = Incidents(1, slowest=150), Incidents(3, slowest=400)
-    for n in count():
-        by = charges_set.WAYS[n % 3]
+    for n in count(1):
+        by = charges_set.WAYS[(n - 1) % 3]
         pretend = "none"
         if by == "card" and cards.is_due(n):
             pretend = "closed"

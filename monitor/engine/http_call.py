@@ -30,6 +30,7 @@ _NOT_TAKEN = frozenset(
         HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
+_REFERENCE_CHARACTERS = 200
 _GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 
@@ -96,7 +97,9 @@ class HttpClient:
             return Evidence(told=Told.CANNOT_TELL, detail={"error": str(error)})
         detail = {"answer": answer.words}
         if _is_2xx(answer.status) and answer.status != HTTPStatus.ACCEPTED:
-            return Evidence(told=Told.DONE, result=answer.body, detail=detail)
+            return Evidence(
+                told=Told.DONE, result=answer.body, reference=_reference(answer.body), detail=detail
+            )
         told = Told.NOT_DONE if answer.status in _GONE else Told.CANNOT_TELL
         return Evidence(told=told, detail=detail)
 
@@ -213,6 +216,12 @@ def _value(body: bytes) -> Any:
         if b"\\u0000" not in orjson.dumps(value):  # which also refuses an endless nesting
             return value
     return body.decode(errors="replace").replace("\0", "�")
+
+
+def _reference(body: Any) -> str:
+    """What the provider itself calls it, where its answer says so in the usual place."""
+    found = body.get("id") if isinstance(body, dict) else None
+    return str(found)[:_REFERENCE_CHARACTERS] if isinstance(found, str | int) else ""
 
 
 def _check_url(url: str) -> Any:

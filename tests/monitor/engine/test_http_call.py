@@ -239,6 +239,7 @@ def test_what_a_look_up_proves(serve: Serve, code: int, told: Told) -> None:
     assert evidence.told == told
     assert evidence.detail["answer"].startswith(f"HTTP {code}")
     assert evidence.result == ({"id": "ch_1"} if told == Told.DONE else None)
+    assert evidence.reference == ("ch_1" if told == Told.DONE else "")
     method, path, headers, body = server.seen[0]
     assert (method, path, body) == ("GET", f"/charges/{CALL.key}", b"")
     assert "Idempotency-Key" not in headers
