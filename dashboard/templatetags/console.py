@@ -46,6 +46,7 @@ register.filter("kind_word", doubts.kind)
 register.filter("told_word", doubts.told)
 register.filter("told_tone", doubts.tone)
 register.filter("evidence_source", doubts.source)
+register.filter("decider", doubts.decider)
 
 
 @register.filter
