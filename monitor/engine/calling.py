@@ -145,12 +145,18 @@ class Caller:
             if not effects.call(cursor, record.id, declared.key_window_seconds):
                 raise RetryLater(0.0, "the effect was settled meanwhile")
             count(cursor, record.consumer, "called")
+        # An earlier call got no answer and may have acted: a denial of this one does not say.
+        is_blind = record.is_unknown and declared.kind == Kind.KEYED
         try:
             result = declared.call(call)
         except NotDone as error:
-            self._learn(record, "not done", Told.NOT_DONE, error)
+            step = "no answer" if is_blind else "not done"
+            self._learn(record, step, Told.NOT_DONE, error)
             raise
         except EffectRefused as error:
+            if is_blind:
+                self._learn(record, "no answer", Told.REFUSED, error)
+                raise EffectInDoubtError(str(record.id)) from error
             self._answered(record, _said(Told.REFUSED, error))
             raise
         except Exception as error:
