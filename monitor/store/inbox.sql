@@ -121,17 +121,3 @@ WITH counted AS (
     ON CONFLICT DO NOTHING
 )
 SELECT message_id, seen_at FROM counted;
-
--- name: result_of
--- What a duplicate that asks may be told: when its first was done and what the handler returned. rows: 0 or 1.
-SELECT at, result FROM comboio_done WHERE id = %(message_id)s;
-
--- name: find
--- The first message of an origin and key, for each consumer that took it. rows: one per consumer.
-SELECT d.message_id, c.name, d.seen_at, s.state, done.at, done.result
-  FROM comboio_dedup d
-  JOIN comboio_consumer c ON c.id = d.consumer
-  LEFT JOIN comboio_message_state s ON s.id = d.message_id
-  LEFT JOIN comboio_done done ON done.id = d.message_id
- WHERE d.consumer = ANY (SELECT id FROM comboio_consumer) AND d.key = %(dedup_key)s
- ORDER BY c.name;

@@ -117,7 +117,3 @@ DELETE FROM comboio_gate WHERE session = ANY(%(sessions)b::bigint[]) AND head = 
 -- Seconds until the next retry of these consumers is due; 0 or less when it is. rows: 1.
 SELECT extract(epoch FROM min(retry_at) - clock_timestamp())::float8 FROM comboio_gate
  WHERE retry_at IS NOT NULL AND NOT held AND dead_message IS NULL;
-
--- name: wake
--- Tells the workers that something became ready. rows: 1.
-SELECT pg_notify('comboio_ready', '');
