@@ -36,6 +36,8 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     # No time limits here: the engine has its own, per message.
+    # A killed child leaves no result to wait for; meanwhile its wake-up would keep the others away.
+    worker_lost_wait=0.5,
     task_default_queue="comboio",
     worker_prefetch_multiplier=1,
     worker_send_task_events=False,

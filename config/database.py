@@ -11,6 +11,7 @@ from config.environment import Environment, EnvironmentVariableError
 
 # The lease of a message being processed is 30 s: no statement may outlive it.
 _STATEMENT_SECONDS = {"web": 10, "migrate": 0, "prepare": 0}
+_RECONNECT_SECONDS = 2.0  # then the next request tries anew
 _SESSION = {
     "lock_timeout": "2s",
     # A little more than the longest handler (30 s): the handler's own limit must come first.
@@ -23,6 +24,7 @@ _CONNECTION = {
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # milliseconds: keepalives say nothing while data is on its way
 }
 _OWN_FIELDS = {
     "host": "HOST",
@@ -36,7 +38,7 @@ _OWN_FIELDS = {
 def database(environment: Environment) -> dict[str, Any]:
     """The entry of DATABASES. EnvironmentVariableError when DATABASE_URL is not an address."""
     parts = _parse(environment.database_url)
-    settings: dict[str, Any] = {"ENGINE": "django.db.backends.postgresql"}
+    settings: dict[str, Any] = {"ENGINE": "config.postgresql"}
     settings |= {ours: str(parts.pop(theirs, "") or "") for theirs, ours in _OWN_FIELDS.items()}
     options = {**_CONNECTION, "application_name": f"comboio-{environment.role}", **parts}
     options["options"] = " ".join(
@@ -44,7 +46,14 @@ def database(environment: Environment) -> dict[str, Any]:
     ).strip()
     if environment.role == "web":
         # Only here: a pool that is open before a fork is broken in the children.
-        options["pool"] = {"min_size": 1, "max_size": environment.database_pool, "timeout": 5}
+        options["pool"] = {
+            "min_size": 1,
+            "max_size": environment.database_pool,
+            "timeout": 5,
+            # The pool doubles its waits up to this. With its default of 5 minutes ingest stays away
+            # for about as long again as the database was.
+            "reconnect_timeout": _RECONNECT_SECONDS,
+        }
     return {
         **settings,
         "OPTIONS": options,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec
 from urllib.parse import urlencode, urlsplit
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -23,7 +26,7 @@ from monitor.operations.actor import actor_of
 from monitor.reports.errors import CursorError, ReportTimeoutError
 
 Rest = ParamSpec("Rest")
-View = Callable[Concatenate[HttpRequest, Rest], HttpResponse]
+View = Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]
 NO_ACCESS = "dashboard/shared/no_access.html"
 NO_ANSWER = "dashboard/shared/no_answer.html"
 
@@ -33,7 +36,9 @@ def page(view: View[Rest]) -> View[Rest]:
 
     @require_safe
     @wraps(view)
-    def guarded(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def guarded(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         with timezone.override(zone(request)):
             try:
                 return _stranger(request) or view(request, *args, **kwargs)
@@ -50,7 +55,9 @@ def verb(view: View[Rest]) -> View[Rest]:
 
     @require_POST
     @wraps(view)
-    def guarded(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def guarded(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         with timezone.override(zone(request)):
             return _stranger(request) or view(request, *args, **kwargs)
 
@@ -58,8 +65,8 @@ def verb(view: View[Rest]) -> View[Rest]:
 
 
 def actor(request: HttpRequest) -> Actor:
-    """The signed-in person as the operations know people."""
-    return actor_of(request.user)
+    """The signed-in person as the operations know people, with the click of the form they sent."""
+    return replace(actor_of(request.user), click=_click(request))
 
 
 def may(request: HttpRequest, permission: Permission) -> bool:
@@ -81,6 +88,13 @@ def back_to(request: HttpRequest) -> str:
     wanted = request.POST.get("next", "")
     allowed = url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()})
     return wanted if allowed and wanted.startswith("/") else reverse("dashboard:overview")
+
+
+def _click(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.POST.get("click", ""))
+    except ValueError:
+        return None  # a script without one: the seen version guards it all the same
 
 
 def _checks_login_itself(view: View[Rest]) -> View[Rest]:

@@ -6,17 +6,20 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, forms, picking, render
-from monitor.domain.errors import PermissionRefusedError, RefusedError
+from dashboard import access, editing, forms, picking, render
+from monitor.domain.errors import PermissionRefusedError, RefusedError, RepeatedClickError
 from monitor.operations import (
     Done,
     alerts,
+    asking,
     bulk,
     consumers,
     effects,
     messages,
     mismatches,
+    replaying,
     sessions,
+    skipping,
 )
 
 
@@ -64,6 +67,37 @@ def causes_requeue(request: HttpRequest) -> HttpResponse:
 
 
 @access.verb
+def requeues_start(request: HttpRequest) -> HttpResponse:
+    """Requeue the dead letters of a filter as the plan showed them: one first, or all."""
+    scope, pace = forms.scope(request), forms.pace(request)
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: bulk.start(
+            access.actor(request),
+            scope,
+            up_to_version=forms.seen(request),
+            is_canary=request.POST.get("first") == "one",
+            per_second=pace.per_second,
+            failure_limit=pace.failure_limit,
+            reason=reason,
+        ),
+    )
+
+
+@access.verb
+def requeues_go_on(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Go on with the rest of a requeue."""
+    return _answer(request, lambda: bulk.go_on(access.actor(request), id, seen=forms.seen(request)))
+
+
+@access.verb
+def requeues_stop(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Put no more of a requeue back."""
+    return _answer(request, lambda: bulk.stop(access.actor(request), id))
+
+
+@access.verb
 def sessions_hold(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     """Keep a session from running."""
     reason = forms.reason(request)
@@ -75,6 +109,48 @@ def sessions_resume(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A00
     """Let a held session run on."""
     return _answer(
         request, lambda: sessions.resume(access.actor(request), id, seen=forms.seen(request))
+    )
+
+
+@access.verb
+def sessions_skip_gap(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Give up the numbers that a session waits for."""
+    seen, reason = forms.whole(request.POST.get("seen")), forms.reason(request)
+    return _answer(
+        request,
+        lambda: skipping.skip_gap(
+            access.actor(request), id, seen=-1 if seen is None else seen, reason=reason
+        ),
+    )
+
+
+@access.verb
+def sessions_skip_head(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Let a session go on without the message that stops it."""
+    reason = forms.reason(request)
+    return _answer(
+        request,
+        lambda: skipping.skip_head(
+            access.actor(request), id, seen=forms.seen(request), reason=reason
+        ),
+    )
+
+
+@access.verb
+def messages_replay(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
+    """Run a dead message again with a corrected text; a refusal gives the text back."""
+    typed = editing.typed(request)
+    return _answer(
+        request,
+        lambda: replaying.replay(
+            access.actor(request),
+            id,
+            typed.payload,
+            seen=forms.seen(request),
+            reason=typed.reason,
+            is_raw=typed.is_raw,
+        ),
+        lambda error: editing.refused(request, id, typed, error),
     )
 
 
@@ -138,6 +214,13 @@ def reconcile_ask(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
 
 
 @access.verb
+def reconcile_ask_all(request: HttpRequest) -> HttpResponse:
+    """Ask the providers about many effects in doubt at once."""
+    consumer = forms.scope(request).consumer
+    return _answer(request, lambda: asking.reconcile_many(access.actor(request), consumer))
+
+
+@access.verb
 def reconcile_mark_done(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     """Decide that an effect happened."""
     reason, reference = forms.reason(request), forms.reference(request)
@@ -185,11 +268,20 @@ def alerts_acknowledge(request: HttpRequest, id: int) -> HttpResponse:  # noqa: 
     )
 
 
-def _answer(request: HttpRequest, act: Callable[[], Done]) -> HttpResponse:
+def _answer(
+    request: HttpRequest,
+    act: Callable[[], Done],
+    refused: Callable[[RefusedError], HttpResponse] | None = None,
+) -> HttpResponse:
     try:
         done = act()
+    except RepeatedClickError as error:
+        # What was wanted has happened.
+        return render.done(request, Done(verb="", text=str(error), count=0))
     except PermissionRefusedError as error:
         return render.refused(request, str(error), status=403)
     except RefusedError as error:
+        if refused is not None:
+            return refused(error)
         return render.refused(request, str(error), status=409)
-    return render.done(request, done.text)
+    return render.done(request, done)

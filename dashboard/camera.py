@@ -27,6 +27,8 @@ LISTS = (
     ("alerts", "/alerts/"),
     ("alerts-resolved", "/alerts/?show=resolved"),
     ("dead-letters", "/dead-letters/"),
+    ("requeues", "/requeues/"),
+    ("requeue-plan", "/requeues/plan/"),
     ("mismatches", "/mismatches/"),
     ("mismatches-decided", "/mismatches/?show=decided"),
     ("reconcile", "/reconcile/"),
@@ -45,6 +47,7 @@ LISTS = (
 DETAILS = (
     ("message-dead", "/dead-letters/", r"^/messages/\d+/$"),
     ("cause", "/dead-letters/", r"^/dead-letters/\?cause="),
+    ("requeue", "/requeues/", r"^/requeues/\d+/$"),
     ("message-done", "/messages/?state=done", r"^/messages/\d+/$"),
     ("message-ready", "/messages/?state=ready", r"^/messages/\d+/$"),
     ("message-discarded", "/messages/?state=discarded", r"^/messages/\d+/$"),

@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
+from monitor.domain.scope import Scope
 from monitor.domain.states import State
+from monitor.operations import bulk
 
 _LARGEST_ID = 2**63 - 1
 _LARGEST_CONSUMER = 2**15 - 1
@@ -159,6 +161,32 @@ def window(query: QueryDict) -> int:
     """Minutes a chart looks back."""
     minutes = whole(query.get("minutes"))
     return minutes if minutes in MINUTES else MINUTES[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast a requeue goes, and the share of failures that stops it."""
+
+    per_second: float | None
+    failure_limit: float
+
+
+def scope(request: HttpRequest) -> Scope:
+    """The dead letters that a form names: of a cause, a consumer, a session, or of any."""
+    return Scope(
+        cause=_text(request.POST.get("cause")) or None,
+        consumer=_consumer(request.POST),
+        session=whole(request.POST.get("session")),
+    )
+
+
+def pace(request: HttpRequest) -> Pace:
+    """The pace that was chosen; where it is senseless, as fast as it goes and the usual limit."""
+    percent = whole(request.POST.get("percent"), 100)
+    return Pace(
+        per_second=whole(request.POST.get("per_second"), 10_000) or None,
+        failure_limit=bulk.FAILURE_LIMIT if percent is None else percent / 100,
+    )
 
 
 def seen(request: HttpRequest) -> int:

@@ -45,6 +45,7 @@ LINE = (
         Station(noun="consumers", label=_("Consumers"), icon="consumers"),
     ),
     (
+        Station(noun="requeues", label=_("Requeues"), icon="requeue"),
         Station(noun="audit", label=_("Audit"), icon="audit"),
         Station(noun="system", label=_("System"), icon="system"),
     ),
@@ -55,6 +56,7 @@ KEYS = {"overview": "o", "alerts": "a", "dead_letters": "d", "mismatches": "i", 
     "duplicates": "u",
     "consumers": "c",
     "reconcile": "r",
+    "requeues": "q",
     "audit": "l",
     "system": "y",
 }

@@ -29,6 +29,11 @@ STATE_ICONS = {
     "in progress": "waiting",
     "completed": "done",
     "failed": "dead",
+    "delayed": "waiting",
+    "stale": "dead",
+    "throttled": "warn",
+    "canary": "running",
+    "waits for you": "person",
 }
 LOOKS = {
     "blocked": "held",
@@ -43,6 +48,12 @@ LOOKS = {
     "in progress": "waiting",
     "completed": "done",
     "failed": "dead",
+    "delayed": "waiting",
+    "stale": "dead",
+    "throttled": "degraded",
+    "gap": "waiting",
+    "canary": "running",
+    "waits for you": "waiting",
 }
 PROBLEM_ICONS = {
     "no workers": "system",
@@ -53,9 +64,11 @@ PROBLEM_ICONS = {
     "held consumer": "held",
     "dead letter": "dead",
     "mismatch": "mismatch",
+    "gap": "gap",
+    "throttled consumer": "waiting",
     "stale figures": "warn",
 }
-MILD_PROBLEMS = {"mismatch", "held consumer", "stale figures"}
+MILD_PROBLEMS = {"mismatch", "held consumer", "throttled consumer", "stale figures"}
 TONES = {
     "dead": "stop",
     "failed": "stop",
@@ -66,6 +79,7 @@ TONES = {
     "retry": "caution",
     "in doubt": "stop",
     "settled": "go",
+    "downstream away": "caution",
 }
 
 
@@ -102,6 +116,12 @@ def state(name: str) -> str:
         "failed": _("failed"),
         "keep first": _("first kept"),
         "accept second": _("second accepted"),
+        "delayed": _("delayed"),
+        "stale": _("stale"),
+        "gap": _("waits for a number"),
+        "throttled": _("throttled"),
+        "canary": _("one goes ahead"),
+        "waits for you": _("waits for you"),
     }
     return known.get(name, name)
 
@@ -138,6 +158,8 @@ def alert(kind: str) -> str:
         "held session": _("held session"),
         "effect in doubt": _("effect in doubt"),
         "conflict": _("conflict of evidence"),
+        "gap": _("number missing"),
+        "throttled consumer": _("throttled consumer"),
     }
     return known.get(kind, kind)
 
@@ -172,6 +194,10 @@ def moment(kind: str) -> str:
         "accept second": _("Second payload accepted"),
         "hold": _("Session held"),
         "resume": _("Session resumed"),
+        "downstream away": _("Its downstream was away; no attempt is counted"),
+        "skip gap": _("Missing numbers given up before it"),
+        "skip head": _("Its session went on without it"),
+        "replay": _("Corrected and replayed"),
     }
     return known.get(kind, kind)
 
@@ -182,7 +208,9 @@ def permission(name: str) -> str:
         Permission.VIEW: _("look"),
         Permission.REVEAL_PAYLOAD: _("see payloads"),
         Permission.OPERATE: _("requeue, hold, resume, acknowledge, ask a provider, escalate"),
-        Permission.DECIDE: _("discard, restore, decide mismatches and effects, steal a lease"),
+        Permission.DECIDE: _(
+            "discard, restore, replay, skip, decide mismatches and effects, steal a lease"
+        ),
         Permission.ADMINISTER: _("administer"),
     }
     return known.get(Permission(name), name)

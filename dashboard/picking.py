@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -20,7 +21,8 @@ def requeue(actor: Actor, picked: Sequence[tuple[int, int]]) -> Done:
     refusals = []
     for message_id, seen in picked:
         try:
-            messages.requeue(actor, message_id, seen=seen)
+            # Each row is a click of its own; its version says whether it was done already.
+            messages.requeue(replace(actor, click=None), message_id, seen=seen)
         except PermissionRefusedError:
             raise
         except RefusedError as error:

@@ -8,9 +8,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from dashboard import access, frame
+from monitor.operations import Done
 
 LAYOUT = "dashboard/layout.html"
 PIECE = "dashboard/piece.html"
@@ -37,12 +39,13 @@ def wants_piece(request: HttpRequest) -> bool:
     return request.headers.get("HX-Target", "").endswith("#live")
 
 
-def done(request: HttpRequest, text: str) -> HttpResponse:
-    """What was done, in words: a toast for htmx, else back to the page that says it."""
+def done(request: HttpRequest, what: Done) -> HttpResponse:
+    """What was done, in words: a toast for htmx, else the page that goes on with it or says it."""
+    url = "" if what.target is None else reverse("dashboard:requeues_detail", args=what.target[1:])
     if request.headers.get("HX-Request"):
-        return _toast(request, text, tone="go", status=200)
-    messages.success(request, text)
-    response = redirect(access.back_to(request))
+        return _toast(request, what.text, tone="go", status=200, url=url)
+    messages.success(request, what.text)
+    response = redirect(url or access.back_to(request))
     response.status_code = 303
     return response
 
@@ -55,8 +58,10 @@ def refused(request: HttpRequest, text: str, *, status: int) -> HttpResponse:
     return render(request, "dashboard/shared/refused.html", values, status=status)
 
 
-def _toast(request: HttpRequest, text: str, *, tone: str, status: int) -> HttpResponse:
-    values = {"text": text, "tone": tone}
+def _toast(
+    request: HttpRequest, text: str, *, tone: str, status: int, url: str = ""
+) -> HttpResponse:
+    values = {"text": text, "tone": tone, "url": url}
     response = render(request, "dashboard/shared/_toast.html", values, status=status)
     response["HX-Trigger"] = REFRESH
     return response

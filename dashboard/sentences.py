@@ -8,30 +8,37 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from dashboard import doubts, words
+from dashboard import doubts, previews, words
 from dashboard.doubts import Safety
 from monitor.domain.states import State
-from monitor.reports.duplicates import Duplicates
+from monitor.reports.duplicates import Duplicates, Producer
 from monitor.reports.messages import Detail
 from monitor.reports.overview import Overview, Problem, ProblemKind
 
+_REGULAR = 0.4  # of the median: gaps whose quartiles lie closer than this come from a timer
 _STOP = {
     ProblemKind.NO_WORKERS,
     ProblemKind.STALLED,
     ProblemKind.CONFLICT,
     ProblemKind.IN_DOUBT,
     ProblemKind.HELD_SESSION,
+    ProblemKind.GAP,
     ProblemKind.DEAD_LETTER,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A sentence under a signal aspect: clear, caution or stop. aside: what else is true."""
+    """A sentence under a signal aspect: clear, caution or stop. aside: what else is true.
+
+    first: the problem that the sentence is about, with its cause in words; None on a good day.
+    """
 
     aspect: str
     text: str
     aside: str
+    first: Problem | None = None
+    cause: str = ""
 
 
 def verdict(overview: Overview) -> Verdict:
@@ -40,13 +47,27 @@ def verdict(overview: Overview) -> Verdict:
     if not overview.problems:
         return Verdict(aspect="clear", text=_clear(overview), aside=aside)
     total = len(overview.problems) + overview.more
-    first = problem(overview.problems[0])
+    first = overview.problems[0]
     lead = ngettext("%(count)s problem.", "%(count)s problems.", total) % {
         "count": words.count(total)
     }
     is_stop = any(one.kind in _STOP for one in overview.problems)
     aspect = "stop" if is_stop else "caution"
-    return Verdict(aspect=aspect, text=f"{lead} {first}", aside=aside)
+    text = f"{lead} {problem(first)}"
+    return Verdict(aspect=aspect, text=text, aside=aside, first=first, cause=_cause(first))
+
+
+def _cause(one: Problem) -> str:
+    """Why, as far as it is known: the error, the person and the reason, or what follows from it."""
+    if one.title:
+        return words.visible(one.title)
+    return {
+        ProblemKind.NO_WORKERS: _("No worker process gives a sign of life: start one."),
+        ProblemKind.STALLED: _("Nothing holds it, yet nothing is done: look at its workers."),
+        ProblemKind.GAP: _("Its sender left a number out, or it was lost on the way."),
+        ProblemKind.MISMATCH: _("Its sender used one id for two different payloads."),
+        ProblemKind.STALE_FIGURES: _("The clock process does not run."),
+    }.get(one.kind, "")
 
 
 def problem(one: Problem) -> str:
@@ -56,6 +77,7 @@ def problem(one: Problem) -> str:
         "subject": words.visible(one.subject),
         "size": words.count(one.size),
         "count": words.count(one.count),
+        "numbers": previews.numbers(*one.numbers) if one.numbers else "",
     }
     texts = {
         ProblemKind.NO_WORKERS: _no_workers(one),
@@ -63,6 +85,10 @@ def problem(one: Problem) -> str:
         ProblemKind.CONFLICT: _("%(consumer)s: evidence contradicts what was decided."),
         ProblemKind.IN_DOUBT: _in_doubt(one),
         ProblemKind.HELD_SESSION: _held_session(one),
+        ProblemKind.GAP: _gap(one),
+        ProblemKind.THROTTLED_CONSUMER: _(
+            "%(consumer)s is throttled: its downstream is away; %(size)s messages wait."
+        ),
         ProblemKind.HELD_CONSUMER: _held_consumer(one),
         ProblemKind.DEAD_LETTER: _dead(one),
         ProblemKind.MISMATCH: _mismatch(one),
@@ -117,6 +143,29 @@ def duplicates(figures: Duplicates) -> str:
         "most": words.count(sum(one.values[peak] for one in figures.series)),
         "at": timezone.localtime(figures.minutes[peak]).strftime("%H:%M"),
     }
+
+
+def likely_cause(producer: Producer) -> str:
+    """What probably makes a producer's messages come again, and what to do about it."""
+    early, middle, late = producer.gap_seconds
+    facts = {"gap": words.duration(middle)}
+    if producer.cause == "concurrent":
+        return _(
+            "It came again while the first was being processed: a lock or visibility timeout "
+            "shorter than its handler, or a sender that does not wait for the answer."
+        )
+    if producer.cause == "redelivered":
+        return _(
+            "Its broker delivered again what was not acknowledged: a consumer that was killed or "
+            "disconnected, or that takes longer than the broker waits."
+        )
+    if producer.cause == "operator":
+        return _("A person sent it again.")
+    if middle and late - early <= _REGULAR * middle:
+        text = _("Its sender retries after %(gap)s although the first was taken: its time limit.")
+    else:
+        text = _("Its sender sent it anew, mostly after %(gap)s: a replay, or a restart.")
+    return text % facts
 
 
 def gaps(figures: Duplicates) -> str:
@@ -190,6 +239,15 @@ def _held_session(one: Problem) -> str:
     if one.verb == "resume":
         return _("Session %(subject)s of %(consumer)s is held by an operator; %(size)s wait in it.")
     return _("Session %(subject)s of %(consumer)s is held by its dead head; %(size)s wait behind.")
+
+
+def _gap(one: Problem) -> str:
+    if one.count > 1:
+        return _(
+            "%(count)s sessions of %(consumer)s wait for a missing number; %(size)s messages wait "
+            "in them."
+        )
+    return _("Session %(subject)s of %(consumer)s waits for %(numbers)s; %(size)s wait behind.")
 
 
 def _in_doubt(one: Problem) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from dashboard import actions
+from dashboard import actions, exports
 from dashboard.converters import ConsumerId, RowId
 from dashboard.pages import (
     alerts,
     audit,
     consumers,
+    correcting,
     dead_letters,
     duplicates,
     messages,
     mismatches,
     overview,
     reconcile,
+    requeues,
     sessions,
     system,
 )
@@ -46,6 +48,12 @@ urlpatterns = [
         name="dead_letters_requeue_picked",
     ),
     path("dead-letters/cause/requeue/", actions.causes_requeue, name="causes_requeue"),
+    path("requeues/", requeues.index, name="requeues"),
+    path("requeues/plan/", requeues.plan, name="requeues_plan"),
+    path("requeues/start/", actions.requeues_start, name="requeues_start"),
+    path("requeues/<row:id>/", requeues.detail, name="requeues_detail"),
+    path("requeues/<row:id>/go-on/", actions.requeues_go_on, name="requeues_go_on"),
+    path("requeues/<row:id>/stop/", actions.requeues_stop, name="requeues_stop"),
     path("mismatches/", mismatches.index, name="mismatches"),
     path("mismatches/<row:id>/", mismatches.detail, name="mismatches_detail"),
     path(
@@ -59,6 +67,7 @@ urlpatterns = [
         name="mismatches_accept_second",
     ),
     path("reconcile/", reconcile.index, name="reconcile"),
+    path("reconcile/ask/", actions.reconcile_ask_all, name="reconcile_ask_all"),
     path("reconcile/<row:id>/", reconcile.detail, name="reconcile_detail"),
     path("reconcile/<row:id>/ask/", actions.reconcile_ask, name="reconcile_ask"),
     path("reconcile/<row:id>/done/", actions.reconcile_mark_done, name="reconcile_mark_done"),
@@ -73,14 +82,19 @@ urlpatterns = [
     path("sessions/<row:id>/hold/", actions.sessions_hold, name="sessions_hold"),
     path("sessions/<row:id>/resume/", actions.sessions_resume, name="sessions_resume"),
     path("sessions/<row:id>/steal/", actions.sessions_steal, name="sessions_steal"),
+    path("sessions/<row:id>/skip-gap/", actions.sessions_skip_gap, name="sessions_skip_gap"),
+    path("sessions/<row:id>/skip-head/", actions.sessions_skip_head, name="sessions_skip_head"),
     path("messages/", messages.index, name="messages"),
     path("messages/<row:id>/", messages.detail, name="messages_detail"),
     path("messages/<row:id>/payload/", messages.payload, name="messages_payload"),
+    path("messages/<row:id>/correct/", correcting.editor, name="messages_correct"),
+    path("messages/<row:id>/replay/", actions.messages_replay, name="messages_replay"),
     path("duplicates/", duplicates.index, name="duplicates"),
     path("consumers/", consumers.index, name="consumers"),
     path("consumers/<consumer:id>/", consumers.detail, name="consumers_detail"),
     path("consumers/<consumer:id>/hold/", actions.consumers_hold, name="consumers_hold"),
     path("consumers/<consumer:id>/resume/", actions.consumers_resume, name="consumers_resume"),
     path("audit/", audit.index, name="audit"),
+    path("audit/export/", exports.audit_export, name="audit_export"),
     path("system/", system.index, name="system"),
 ]

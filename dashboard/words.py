@@ -81,9 +81,13 @@ def size(octets: int) -> str:
 def visible(text: object) -> str:
     """Foreign text with what would hide or reorder it made visible: U+202E becomes \\u202e.
 
+    Blanks are shown like that when there is nothing else, so that a link has something to click.
     It is not made safe for HTML by this: the templates escape it as they escape everything.
     """
-    return "".join(_shown(character) for character in str(text))
+    found = str(text)
+    if found.isspace():
+        return "".join(map(_escaped, found))
+    return "".join(_shown(character) for character in found)
 
 
 def _shown(character: str) -> str:
@@ -91,5 +95,9 @@ def _shown(character: str) -> str:
         return character
     if unicodedata.category(character) not in _HIDDEN_CATEGORIES:
         return character
+    return _escaped(character)
+
+
+def _escaped(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004

@@ -1,8 +1,10 @@
 """The handler author's whole API. It imports no models, so it may be imported anywhere."""
 
 from monitor.domain.effect import Call, Effect, EffectRefused, Evidence, NotDone, Told
-from monitor.domain.errors import DeadLetter, RetryLater, Skip
+from monitor.domain.errors import DeadLetter, DownstreamAway, RetryLater, Skip
 from monitor.domain.message import Message
+from monitor.domain.order import Numbered, Priority
+from monitor.domain.projection import Fingerprint
 from monitor.domain.retry import Retry
 from monitor.engine.http_call import http_effect
 from monitor.engine.registry import consumer
@@ -10,11 +12,15 @@ from monitor.engine.registry import consumer
 __all__ = [
     "Call",
     "DeadLetter",
+    "DownstreamAway",
     "Effect",
     "EffectRefused",
     "Evidence",
+    "Fingerprint",
     "Message",
     "NotDone",
+    "Numbered",
+    "Priority",
     "Retry",
     "RetryLater",
     "Skip",

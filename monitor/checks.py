@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
-from django.core.checks import CheckMessage, Error, Info, Tags, Warning, register  # noqa: A004
+from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from monitor import conf
+from monitor.check_windows import (  # those of windows are registered with the others
+    TAG,
+    check_coverage,  # noqa: F401
+    check_retention,  # noqa: F401
+)
 from monitor.domain.consumer import Consumer
 from monitor.domain.effect import Kind
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.retry import longest_seconds
-from monitor.domain.source import DAY_SECONDS, HttpSource
+from monitor.domain.source import HttpSource
 from monitor.engine import registry
 from monitor.sources import signatures
 from monitor.store import safety
 
-TAG = "comboio"
 SHORTEST_LEASE_SECONDS = 2.0
 FORMS = {
     "standard-webhooks": "“whsec_” and 24 to 64 random bytes in base64",
@@ -181,29 +185,6 @@ def _short_windows(consumer: Consumer) -> list[CheckMessage]:
     ]
 
 
-@register(TAG, deploy=True)
-def check_retention(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
-    """For each source, how long its sender may repeat a message against how long keys are kept.
-
-    A window that is too long never gets here: the settings refuse it.
-    """
-    try:
-        settings = conf.get()
-    except ConfigurationError:
-        return []  # told by check_sources
-    days = settings.retention.dedup_days
-    return [
-        Info(
-            f"Source “{source.name}”: its sender may repeat a message for "
-            f"{source.redelivery_window_seconds / DAY_SECONDS:.2f} days; "
-            f"keys are kept for {days:g}.",
-            hint="Change retention.dedup_days, or what the source declares, in comboio.toml.",
-            id="comboio.I001",
-        )
-        for source in settings.sources.values()
-    ]
-
-
 @register(Tags.database)
 def check_database(
     app_configs: Sequence[AppConfig] | None = None,
@@ -214,11 +195,10 @@ def check_database(
     if DEFAULT_DB_ALIAS not in (databases or ()):
         return []
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        faults = safety.faults(cursor)
+        found = safety.durability(cursor)
     kind = Warning if safety.is_unsafe_admitted() else Error
+    hint = f"{safety.UNSAFE_VARIABLE}=1 admits it on a test server."
     return [
-        kind(
-            fault, hint=f"{safety.UNSAFE_VARIABLE}=1 admits it on a test server.", id="comboio.E002"
-        )
-        for fault in faults
+        *[kind(text, hint=hint, id="comboio.E002") for text in safety.faults(found)],
+        *[Warning(text, id="comboio.W008") for text in safety.warnings(found)],
     ]

@@ -24,6 +24,8 @@ _server = environment.Server() if _IS_CONTROLLER else None
 if _server is not None:
     _server.export()
 
+_HERE = Path(__file__).parent
+_FIRST = [_HERE / each for each in ("journeys", "proof", "examples", "config/launch")]
 _MARKERS = {
     "long": "takes minutes; never in CI, listed in docs/testing.md with its last figures",
     "by_hand": "needs something only a person can give; never in CI, listed in docs/testing.md",
@@ -45,8 +47,13 @@ def pytest_unconfigure() -> None:
         _server.stop()
 
 
+@pytest.hookimpl(trylast=True)  # after the shuffle
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the marked tests out, unless -m asks for them."""
+    """The long files first, so that none is left for one process at the end; no marked test.
+
+    -m asks for marked ones.
+    """
+    items.sort(key=lambda item: not any(each in item.path.parents for each in _FIRST))
     if config.option.markexpr:
         return
     left_out = [item for item in items if any(item.get_closest_marker(name) for name in _MARKERS)]

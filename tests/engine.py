@@ -14,6 +14,9 @@ from monitor.domain.retry import Retry
 from monitor.engine import directory, ingest, registry
 from monitor.engine.drain import drain
 from monitor.engine.life import Life
+from monitor.store import connections
+from tests.rows import one
+from tests.waiting import wait_until
 
 QUICK = Retry(limit=3, base_seconds=0.001, cap_seconds=0.001)
 
@@ -53,3 +56,14 @@ def drain_all(seconds: float = 20.0) -> int:
         return drain(life, seconds)
     finally:
         life.end()
+
+
+def die_with(*ids: int) -> None:
+    """A worker life that announced these messages and was killed: nothing is withdrawn."""
+    life = Life("other")
+    life.announce(ids)
+    own = life._connection()
+    pid = own.info.backend_pid
+    connections.discard(own)
+    there = "SELECT count(*) FROM pg_stat_activity WHERE pid = %(pid)s"
+    wait_until(lambda: not one(there, pid=pid))

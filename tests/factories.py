@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from monitor.domain import fingerprint, keys
 from tests.rows import insert, one, run
@@ -298,3 +298,26 @@ def _fingerprint(body: bytes, content_type: str) -> bytes:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def bury_many(consumer: int, count: int, cause: str) -> None:
+    """Many dead messages at once: copies of one that the factories make."""
+    with transaction.atomic():
+        first = message(consumer, state="dead", session="", cause=cause)
+        run(
+            "CREATE TEMPORARY TABLE copies ON COMMIT DROP AS"
+            f" SELECT nextval('comboio_message_id') AS id FROM generate_series(2, {count})"
+        )
+        run(
+            "INSERT INTO comboio_message (id, consumer, lane, session, source, origin, key, type,"
+            " content_type, payload, headers) SELECT c.id, consumer, lane, -c.id, source, origin,"
+            " 'copy-' || c.id, type, content_type, payload, headers FROM copies c,"
+            " comboio_message m WHERE m.id = %(first)s",
+            first=first,
+        )
+        run(
+            "INSERT INTO comboio_dead (id, consumer, lane, session, reason, error_class, error,"
+            " cause, attempts) SELECT c.id, consumer, lane, -c.id, reason, error_class, error,"
+            " cause, attempts FROM copies c, comboio_dead d WHERE d.id = %(first)s",
+            first=first,
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from config.launch.bootstrap import ROOT
 
-_PACKAGES = ("monitor", "dashboard", "config")
+_PACKAGES = ("monitor", "dashboard", "config", "proof")
 # What the strict content policy would block in the browser, found before it gets there.
 _FORBIDDEN = {
     "inline style": re.compile(r"<style\b|\sstyle\s*=", re.IGNORECASE),

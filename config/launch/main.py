@@ -19,6 +19,7 @@ Comboio's own commands:
   login      the first login; --reset makes a new password
   test       run the tests; arguments go to pytest
   lint       run every check of the code
+  prove      send a load through the product while everything is killed, and count   (--help)
   bootstrap  only install what the other commands need
 
 All others are Django's and the product's own:
@@ -47,6 +48,7 @@ def _run(word: str, arguments: list[str]) -> int:
         "login": _login,
         "test": _test,
         "lint": lint.main,
+        "prove": _prove,
         "bootstrap": lambda _rest: 0,
     }
     if word in own:
@@ -61,6 +63,11 @@ def _test(rest: list[str]) -> int:
     bootstrap.become(bootstrap.Checkout(root=ROOT).python, ["-m", "pytest", *rest])
 
 
+def _prove(rest: list[str]) -> int:
+    os.chdir(ROOT)
+    bootstrap.become(bootstrap.Checkout(root=ROOT).python, ["-m", "proof", *rest])
+
+
 def _login(rest: list[str]) -> int:
     with attach.attached("login"):
         # Only now: the settings are read at this import, and before the bootstrap there is none.
@@ -72,5 +79,9 @@ def _django(word: str, arguments: list[str]) -> int:
         management = importlib.import_module("django.core.management")
         if word in _ACKNOWLEDGING:
             importlib.import_module("config.launch.guard").main()
-        management.execute_from_command_line(arguments)
+        if word == "migrate" and not {"--help", "-h"} & set(arguments):
+            migrating = importlib.import_module("config.launch.migrating")
+            migrating.in_turn(lambda: management.execute_from_command_line(arguments))
+        else:
+            management.execute_from_command_line(arguments)
     return 0

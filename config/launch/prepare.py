@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import suppress
 
 import django
 import psycopg
 from django.core.management import CommandError, call_command
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import DuplicateDatabase, UniqueViolation
 
 from config.environment import EnvironmentVariableError
-from config.launch import login
+from config.launch import login, migrating
+from config.launch.errors import LaunchError
 from monitor.domain.errors import ConfigurationError
 from monitor.store.safety import require_safe_database
 
@@ -35,13 +38,23 @@ def main() -> int:
     ) as error:
         print(error)  # noqa: T201
         return 1
-    call_command("migrate", verbosity=0, interactive=False)
+    words: list[str] = []
+    try:
+        migrating.in_turn(lambda: words.append(_migrate()))
+    except LaunchError as error:
+        print(error)  # noqa: T201
+        return error.status
     # Says what it copied, also at verbosity 0, when a file comes twice.
     call_command("collectstatic", verbosity=0, interactive=False, stdout=io.StringIO())
-    words = login.create_first()
-    if words:
-        print(words)  # noqa: T201
+    if words[-1]:
+        print(words[-1])  # noqa: T201
     return 0
+
+
+def _migrate() -> str:
+    """Tables and the first login; the words that show it, or "" when there was one."""
+    call_command("migrate", verbosity=0, interactive=False)
+    return login.create_first()
 
 
 def _create_database(url: str) -> None:
@@ -53,7 +66,8 @@ def _create_database(url: str) -> None:
         with psycopg.connect(make_conninfo(url, dbname="postgres"), autocommit=True) as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
             if found.fetchone() is None:
-                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+                with suppress(DuplicateDatabase, UniqueViolation):  # another process, just now
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
 if __name__ == "__main__":

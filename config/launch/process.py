@@ -71,10 +71,12 @@ def spawn(
 
 
 def preparation(account: Account, *, death_signal: signal.Signals) -> Callable[[], None]:
-    """What a child does between fork and exec: enter its namespace, tie its life to ours."""
+    """What a child does between fork and exec: hear signals, enter its namespace, die with us."""
     parent = os.getpid()
 
     def prepare() -> None:
+        # A shell that starts us with “&” has it ignored, and that would be inherited.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if account.in_namespace:
             _enter_namespace(os.getuid(), os.getgid())
         # After the change of user: changing credentials clears the death signal.

@@ -16,6 +16,8 @@ _PAGES = {
     AlertKind.HELD_SESSION: "dashboard:sessions_detail",
     AlertKind.EFFECT_IN_DOUBT: "dashboard:reconcile_detail",
     AlertKind.CONFLICT: "dashboard:reconcile_detail",
+    AlertKind.GAP: "dashboard:sessions_detail",
+    AlertKind.THROTTLED_CONSUMER: "dashboard:consumers_detail",
 }
 
 

@@ -9,8 +9,13 @@ from dashboard import access, forms, render
 from monitor.reports import audit
 from monitor.reports.audit import AuditRow
 
-_PAGES = {"message", "session", "consumer", "mismatch", "alert"}
-VERBS = ("requeue", "discard", "restore", "hold", "resume", "keep first", "accept second")
+_PAGES = {"message", "session", "consumer", "mismatch", "alert", "bulk"}
+_NOUNS = {"mismatch": "mismatches", "bulk": "requeues"}
+VERBS = (
+    *("requeue", "requeue many", "go on", "stop", "discard", "restore", "replay"),
+    *("hold", "resume", "skip gap", "skip head", "steal", "keep first", "accept second"),
+    *("reconcile", "mark done", "mark not done", "escalate", "acknowledge", "export"),
+)
 
 
 @access.page
@@ -20,7 +25,7 @@ def index(request: HttpRequest) -> HttpResponse:
     found = audit.page(wanted.cursor, actor=wanted.actor, verb=wanted.verb, thing=wanted.thing)
     values = {
         "filter": wanted,
-        "verbs": (*VERBS, "acknowledge"),
+        "verbs": VERBS,
         "page": found,
         "rows": [(row, _thing(row)) for row in found.rows],
     }
@@ -31,5 +36,5 @@ def _thing(row: AuditRow) -> str:
     """The page of the thing, or "" where there is none."""
     if row.object_kind not in _PAGES or row.object_id < 0:
         return ""
-    noun = "mismatches" if row.object_kind == "mismatch" else f"{row.object_kind}s"
+    noun = _NOUNS.get(row.object_kind, f"{row.object_kind}s")
     return reverse(f"dashboard:{noun}_detail", args=[row.object_id])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import access, render
+from dashboard import access, policies, render
 from dashboard.consumer_rows import spark, with_sparks
 from monitor.reports import consumers
 
@@ -21,4 +21,5 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     found = consumers.detail(id)
     if found is None:
         raise Http404
-    return render.page(request, "consumers/detail", {"consumer": found, "spark": spark(found.row)})
+    values = {"consumer": found, "spark": spark(found.row), "policy": policies.told(found.policy)}
+    return render.page(request, "consumers/detail", values)

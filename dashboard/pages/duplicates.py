@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from dashboard import access, duplicate_charts, forms, render
+from dashboard import access, duplicate_charts, forms, render, sentences
 from monitor.reports import consumers, duplicates
 
 
@@ -23,5 +23,6 @@ def index(request: HttpRequest) -> HttpResponse:
         "figures": figures,
         "rate": duplicate_charts.rate(figures, by=wanted.choice),
         "gaps": duplicate_charts.gaps(figures),
+        "producers": [(each, sentences.likely_cause(each)) for each in figures.producers],
     }
     return render.page(request, "duplicates/index", values)

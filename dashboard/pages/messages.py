@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
-from dashboard import access, forms, render, sentences
+from dashboard import access, editing, forms, render, sentences
 from monitor.domain.actor import Permission
 from monitor.domain.states import State
-from monitor.reports import consumers, messages, payloads
+from monitor.reports import consumers, corrections, messages, payloads
 
 _STATES = (
     State.READY,
@@ -26,10 +27,18 @@ def index(request: HttpRequest) -> HttpResponse:
     wanted = forms.MessageFilter.parse(request.GET)
     values = {"filter": wanted, "states": _STATES, "consumers": consumers.names()}
     if wanted.text:
-        values["found"] = messages.find(wanted.text)
+        found = messages.find(wanted.text)
+        if _is_it(wanted.text, found) and not render.wants_piece(request):
+            return redirect("dashboard:messages_detail", found.messages[0].id)
+        values["found"] = found
     else:
         values["page"] = messages.page(wanted.cursor, consumer=wanted.consumer, state=wanted.state)
     return render.page(request, "messages/index", values)
+
+
+def _is_it(text: str, found: messages.Found) -> bool:
+    """Whether a text names one message and nothing else: then its page is what is wanted."""
+    return len(found.messages) == 1 and not found.sessions and found.messages[0].key == text
 
 
 @access.page
@@ -44,6 +53,8 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
         "safety": sentences.retry_safety(found),
         "is_revealed": is_revealed,
         "payload": payloads.of_message(id) if is_revealed else None,
+        "corrections": corrections.of_message(id, is_revealed=is_revealed),
+        "preview": editing.preview(found.row) if found.row.state == State.DEAD else None,
     }
     return render.page(request, "messages/detail", values)
 

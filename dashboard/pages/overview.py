@@ -6,16 +6,22 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard import access, render, sentences
 from dashboard.consumer_rows import with_sparks
+from dashboard.keeping import keeping
+from monitor.operations.effects import expect_answers
 from monitor.reports import overview
+from monitor.reports.overview import ProblemKind
 
 
 @access.page
 def index(request: HttpRequest) -> HttpResponse:
     """The verdict, the problems by impact and the board of consumers."""
     figures = overview.read()
+    if any(one.kind is ProblemKind.IN_DOUBT for one in figures.problems):
+        expect_answers()
     values = {
         "overview": figures,
         "verdict": sentences.verdict(figures),
+        "keeping": keeping(figures.durability),
         "problems": [(one, sentences.problem(one)) for one in figures.problems],
         "consumers": with_sparks(figures.consumers),
     }

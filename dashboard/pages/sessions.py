@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import access, forms, render
-from monitor.reports import consumers, sessions
+from dashboard import access, forms, previews, render
+from dashboard.previews import Told
+from monitor.reports import consumers, preview, sessions
+from monitor.reports.preview import Previews
+from monitor.reports.sessions import SessionRow
 
 
 @access.page
@@ -15,9 +18,16 @@ def index(request: HttpRequest) -> HttpResponse:
     found = sessions.page(
         wanted.cursor, consumer=wanted.consumer, blocked=wanted.choice == "blocked"
     )
+    stopped = [
+        (row.id, row.consumer_id)
+        for row in found.page.rows
+        if row.blocker in ("dead head", "retry", "gap")
+    ]
+    ahead = preview.of_sessions(stopped)
     values = {
         "filter": wanted,
         "page": found.page,
+        "rows": [(row, _skip(row, ahead.get(row.id))) for row in found.page.rows],
         "snapshot_at": found.snapshot_at,
         "consumers": consumers.names(),
     }
@@ -30,4 +40,12 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     found = sessions.detail(id)
     if found is None:
         raise Http404
-    return render.page(request, "sessions/detail", {"session": found})
+    ahead = preview.of_session(id, found.consumer_id)
+    values = {"session": found, "ahead": ahead, "previews": previews.of_session(ahead)}
+    return render.page(request, "sessions/detail", values)
+
+
+def _skip(row: SessionRow, ahead: Previews | None) -> Told | None:
+    """What skipping would do to a session of the list; None where there is nothing to skip."""
+    found = ahead and (ahead.skip_gap if row.blocker == "gap" else ahead.skip_head)
+    return previews.told("", found) if found else None

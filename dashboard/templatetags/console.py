@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import blake2s
 from typing import Any
+from uuid import uuid4
 
 from django import template
 from django.template import Context
@@ -16,10 +17,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard import doubts, forms, labels
+from dashboard import doubts, forms, labels, previews
 from dashboard import words as words_module
 from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
+from monitor.domain.states import DeadReason, State
 from monitor.reports.effect_values import Recorded
 from monitor.reports.messages import MessageRow, Moment
 from monitor.reports.overview import Problem
@@ -124,6 +126,24 @@ def style(name: str) -> str:
 
 
 @register.simple_tag
+def click() -> str:
+    """The name of the one click that this form is for."""
+    return str(uuid4())
+
+
+@register.simple_tag
+def numbers(first: int, last: int) -> str:
+    """One number of a session or several, in words."""
+    return previews.numbers(first, last)
+
+
+@register.simple_tag
+def row_badge(row: MessageRow) -> SafeString:
+    """The state of a message; a delayed and a stale one by their own words."""
+    return badge(_told(row), row.parked)
+
+
+@register.simple_tag
 def badge(state: object, parked: bool = False) -> SafeString:
     """A state as word, shape and colour."""
     name = _standing(state, parked=parked)
@@ -138,14 +158,14 @@ def badge(state: object, parked: bool = False) -> SafeString:
 @register.simple_tag
 def car_icon(row: MessageRow) -> SafeString:
     """The picture of a message's state in a train."""
-    name = _standing(row.state, parked=row.parked)
+    name = _standing(_told(row), parked=row.parked)
     return icon(labels.STATE_ICONS.get(name, name))
 
 
 @register.simple_tag
 def car_word(row: MessageRow) -> str:
     """The word of a message's state in a train."""
-    return labels.state(_standing(row.state, parked=row.parked))
+    return labels.state(_standing(_told(row), parked=row.parked))
 
 
 @register.simple_tag
@@ -248,7 +268,7 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
     """A button that uses a verb: what it says is what it will touch.
 
     Options: id, seen, needs (operate), icon, kind, size, ask (required or optional reason), note,
-    minutes, reference, cause, hot (the key r goes to it), place (tells two buttons apart).
+    minutes, reference, cause, consumer, hot (the key r goes to it), place (tells buttons apart).
     """
     needs = Permission(options.get("needs", "operate"))
     number = options.get("id")
@@ -262,7 +282,7 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
         "allowed": needs in context["actor"].permissions,
         "why": why,
         "key": f"{name}-{number if number is not None else options.get('place', '')}"
-        + (f"-{options['place']}" if number is not None and "place" in options else ""),
+        + (f"-{options['place']}" if number is not None and options.get("place") else ""),
         "seen": options.get("seen", 0),
         "kind": options.get("kind", ""),
         "size": options.get("size", ""),
@@ -271,9 +291,16 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
         "minutes": options.get("minutes", False),
         "reference": options.get("reference", False),
         "cause": options.get("cause", ""),
+        "consumer": options.get("consumer"),
         "hot": options.get("hot", False),
         "icon_name": options.get("icon", ""),
     }
+
+
+def _told(row: MessageRow) -> object:
+    if row.due_at is not None and row.state == State.WAITING:
+        return "delayed"
+    return "stale" if row.state == State.DEAD and row.reason == DeadReason.STALE else row.state
 
 
 def _standing(state: object, *, parked: bool) -> str:

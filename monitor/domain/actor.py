@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from monitor.domain.errors import PermissionRefusedError
 
@@ -24,6 +25,7 @@ class Actor:
 
     name: str
     permissions: frozenset[Permission]
+    click: UUID | None = None  # names one click: a verb that comes again with it does nothing
 
     def require(self, permission: Permission) -> None:
         """Raise PermissionRefusedError unless the actor has the permission."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from monitor.domain.effect import Effect
 from monitor.domain.errors import ConfigurationError
+from monitor.domain.order import Numbered, Priority
 from monitor.domain.places import Place
+from monitor.domain.projection import Fingerprint
 from monitor.domain.retry import Retry
 
 NAME_BYTES = 200
@@ -32,6 +34,12 @@ class Consumer:
     external: bool = False  # runs under a lease, effects first, then its transaction
     lease_seconds: float = 30.0
     effects: tuple[Effect, ...] = ()
+    numbered: Numbered | None = None  # None: the order of arrival counts
+    priority: Callable[[str], Priority] | None = None  # of a session, by its text alone
+    concurrency: int | None = None  # sessions that run at once; None: as many as there are workers
+    check_session: Callable[[Any, str], bool] | None = None  # (payload, session); False: dead
+    fingerprint: Fingerprint | None = None  # what of a payload counts; None: all
+    version: str | None = None  # natural: jmespath of the state's version; an older one is absorbed
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name.encode()) > NAME_BYTES or not self.name.isprintable():
@@ -42,19 +50,24 @@ class Consumer:
             raise ConfigurationError(
                 f"Consumer {self.name}: when_dead={self.when_dead!r}; choose “skip” or “hold”."
             )
-        if self.session is not None:
-            self._check_session(self.session)
+        for setting in ("session", "version"):
+            if (text := getattr(self, setting)) is not None:
+                self._check_place(setting, text)
         self._check_effects()
+        if self.concurrency is not None and self.concurrency < 1:
+            raise ConfigurationError(
+                f"Consumer {self.name}: concurrency={self.concurrency}; 1 or more is needed."
+            )
         if self.timeout_seconds <= 0:
             raise ConfigurationError(
                 f"Consumer {self.name}: timeout_seconds={self.timeout_seconds}; it must be above 0."
             )
 
-    def _check_session(self, session: str) -> None:
+    def _check_place(self, setting: str, text: str) -> None:
         try:
-            Place.parse(session)
+            Place.parse(text)
         except ConfigurationError as error:
-            raise ConfigurationError(f"Consumer {self.name}: session: {error}") from error
+            raise ConfigurationError(f"Consumer {self.name}: {setting}: {error}") from error
 
     def effect(self, name: str) -> Effect | None:
         """The declared effect of that name, or None."""

@@ -19,6 +19,10 @@ class RefusedError(ComboioError):
     """An operator's verb was refused: the row is no longer in the state that was seen."""
 
 
+class RepeatedClickError(RefusedError):
+    """The same click was carried out already: nothing was done a second time."""
+
+
 class PermissionRefusedError(RefusedError):
     """The actor lacks the permission for this verb."""
 
@@ -49,6 +53,21 @@ class RetryLater(ComboioError):  # noqa: N818 - a control signal raised by handl
     def __init__(self, after_seconds: float, reason: str = "") -> None:
         super().__init__(reason or f"retry after {after_seconds} s")
         self.after_seconds = after_seconds
+
+
+class DownstreamAway(ComboioError):  # noqa: N818
+    """Raised by a handler: what it needs is away, which is not this message's fault.
+
+    No attempt is counted; after five in a row the consumer is throttled to one try at a time.
+    """
+
+
+class WrongSessionError(ComboioError):
+    """The consumer's check_session says that the message does not belong to its session."""
+
+
+class StaleError(ComboioError):
+    """A numbered message came behind its number, or after the last one of its session."""
 
 
 class DeadLetter(ComboioError):  # noqa: N818

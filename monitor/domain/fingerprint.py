@@ -7,6 +7,7 @@ from hashlib import blake2b
 import orjson
 
 from monitor.domain.errors import RejectedDeliveryError
+from monitor.domain.projection import Fingerprint
 from monitor.domain.strict_json import (
     check_depth,
     has_plain_numbers,
@@ -24,14 +25,15 @@ FINGERPRINT_BYTES = 16
 _PLAIN_DIGITS = 15  # integers up to here are written out, as the fast path writes them
 
 
-def fingerprint(payload: bytes, content_type: str) -> bytes:
+def fingerprint(payload: bytes, content_type: str, part: Fingerprint | None = None) -> bytes:
     """16 bytes that name the content: the canonical form of JSON, else the bytes as they are.
 
-    Never raises: a body that claims to be JSON and cannot be read as such counts by its bytes.
+    part: which members of the JSON count; None: all. Never raises: a body that claims to be JSON
+    and cannot be read as such counts by its bytes.
     """
     if is_json(content_type):
         try:
-            return _hash(b"json", canonical(payload))
+            return _hash(b"json", canonical(payload) if part is None else _part(payload, part))
         except RejectedDeliveryError:
             pass
     return _hash(b"raw", payload)
@@ -60,6 +62,13 @@ def canonical(payload: bytes) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONDecodeError, TypeError) as error:
         raise RejectedDeliveryError(f"The body is not JSON: {error}.") from error
+
+
+def _part(payload: bytes, part: Fingerprint) -> bytes:
+    whole = canonical(payload)  # refuses what is no JSON, and is the answer when all of it counts
+    value = loads_exact(payload, integer=_number, fraction=_number)
+    kept = part.project(value)
+    return whole if kept is value else orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
 
 
 def _number(text: str) -> orjson.Fragment:

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from uuid import UUID
 
 from monitor.domain.errors import RejectedDeliveryError
+from monitor.domain.order import BANDS, Priority
 
 KEY_BYTES = 512
 SESSION_BYTES = 256
@@ -23,10 +24,19 @@ def dedup_key(origin: str, key: str) -> UUID:
     return UUID(bytes=_digest(16, origin.encode(), key.encode()))
 
 
-def session_id(consumer_id: int, session: str, salt: int = 0) -> int:
-    """The row id of a consumer's session: a positive 63-bit hash. A salt parts two that collide."""
+def session_id(
+    consumer_id: int, session: str, salt: int = 0, priority: Priority | None = None
+) -> int:
+    """The row id of a consumer's session: a positive 63-bit hash. A salt parts two that collide.
+
+    Its last 8 bits are its lane; a priority puts them into the band of lanes that is its own.
+    """
     digest = _digest(8, b"%d" % consumer_id, session.encode(), b"%d" % salt)
-    return (int.from_bytes(digest, "big") >> 1) or 1
+    number = (int.from_bytes(digest, "big") >> 1) or 1
+    if priority is None:
+        return number
+    first, end = BANDS[priority]
+    return number // _LANES * _LANES + first + number % (end - first) or 1
 
 
 def lane(consumer_id: int, session_id: int) -> int:

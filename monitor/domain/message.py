@@ -27,6 +27,11 @@ class Delivery:
     type: str = ""
     session: str = ""
     sequence: int | None = None
+    is_last: bool = False  # nothing comes after it in its session
+    not_before: datetime | None = None  # with a zone; None: at once
+    sent_at: datetime | None = None  # as its sender says, with a zone
+    window_seconds: float | None = None  # how far back copies are recognised; None: not looked at
+    old_is_dead: bool = True  # one that was sent before that is set aside, else only counted
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     correlation_id: str | None = None
@@ -72,6 +77,7 @@ class Message:
     received_at: datetime
     correlation_id: str | None = None
     traceparent: str | None = None
+    revision: int = 1  # above 1: a person corrected the payload
 
     def effect(self, name: str, request: Any = None) -> Any:
         """Make a declared call to the outside, known before it is made; its result.

@@ -7,22 +7,28 @@ from random import Random
 
 from monitor.domain.errors import ConfigurationError
 
+LARGEST_LIMIT = 10_000
 _LARGEST_EXPONENT = 60  # 2**60 s is beyond any cap; larger powers would overflow a float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """Retry policy of a consumer: limit counts starts, the first one included."""
+    """Retry policy of a consumer: limit counts starts, the first one included.
+
+    An error of a class in permanent is dead at once. One of a class in away says that a downstream
+    is away (as DownstreamAway does): no attempt is counted, and the consumer may be throttled.
+    """
 
     limit: int = 5
     base_seconds: float = 1.0
     cap_seconds: float = 300.0
     permanent: tuple[type[BaseException], ...] = ()
+    away: tuple[type[BaseException], ...] = ()
 
     def __post_init__(self) -> None:
-        if self.limit < 1:
+        if not 1 <= self.limit <= LARGEST_LIMIT:
             raise ConfigurationError(
-                f"Retry(limit={self.limit}): a message needs at least 1 start."
+                f"Retry(limit={self.limit}): a message needs 1 to {LARGEST_LIMIT} starts."
             )
         if not 0 < self.base_seconds <= self.cap_seconds:
             raise ConfigurationError(

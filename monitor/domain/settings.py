@@ -21,6 +21,7 @@ __all__ = ["AmqpSource", "Auth", "HttpSource", "Retention", "Secret", "Settings"
 Value = TypeVar("Value")
 _KINDS: dict[str, type[HttpSource | AmqpSource]] = {"http": HttpSource, "amqp": AmqpSource}
 _NESTED: dict[str, type] = {"auth": Auth}
+_LONGEST_DAYS = 36_500  # a moment so far back must still be one that PostgreSQL has
 _LISTS: dict[str, type] = {"secrets": Secret}
 
 
@@ -34,8 +35,11 @@ class Retention:
 
     def __post_init__(self) -> None:
         for name in ("dedup_days", "payload_days", "audit_days"):
-            if getattr(self, name) <= 0:
-                raise ConfigurationError(f"{name} = {getattr(self, name)}: it must be above 0.")
+            if not 0 < getattr(self, name) <= _LONGEST_DAYS:
+                raise ConfigurationError(
+                    f"{name} = {getattr(self, name)}: it must be above 0 and at most "
+                    f"{_LONGEST_DAYS}."
+                )
         if self.payload_days > self.dedup_days:
             raise ConfigurationError(
                 f"payload_days = {self.payload_days} is above dedup_days = {self.dedup_days}: "

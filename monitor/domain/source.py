@@ -15,6 +15,7 @@ MEBIBYTE = 1024 * 1024
 DAY_SECONDS = 24 * 60 * 60
 LARGEST_BODY_BYTES = 64 * MEBIBYTE
 
+_PLACES = ("session", "type", "sequence", "last", "not_before", "sent_at")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,62}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -70,6 +71,10 @@ class Source:
     session: str | None = None
     type: str | None = None
     sequence: str | None = None
+    last: str | None = None
+    not_before: str | None = None
+    sent_at: str | None = None
+    too_old: Literal["dead", "accept"] = "dead"  # what was sent before anything remembered
     missing_key: Literal["reject", "derive"] = "reject"
     volatile_key: bool = False
     unrouted: Literal["dead", "ignore"] = "dead"
@@ -102,13 +107,14 @@ class Source:
         """The places of the key, if any are configured."""
         return ()
 
+    def other_places(self) -> dict[str, str]:
+        """The places of all else that is configured, by the name of the setting."""
+        found = {name: getattr(self, name) for name in _PLACES}
+        return {name: text for name, text in found.items() if text is not None}
+
     def _check_places(self) -> None:
         named = [("key", text) for text in self.keys()]
-        for setting in ("session", "type", "sequence"):
-            text = getattr(self, setting)
-            if text is not None:
-                named.append((setting, text))
-        for setting, text in named:
+        for setting, text in (*named, *self.other_places().items()):
             place = _place(setting, text)
             if place.kind not in self.places:
                 raise ConfigurationError(

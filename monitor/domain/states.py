@@ -54,3 +54,5 @@ class AlertKind(StrEnum):
     HELD_SESSION = "held session"
     EFFECT_IN_DOUBT = "effect in doubt"
     CONFLICT = "conflict"
+    GAP = "gap"
+    THROTTLED_CONSUMER = "throttled consumer"

@@ -34,7 +34,7 @@ def run(life: Life, signals: Signals) -> bool:
         signals.idles()
         return drain(life, LAST_LOOK_SECONDS, signals.is_stopping) > 0
     except Exception as error:
-        if not failure.is_infrastructure(error):
+        if not failure.is_away(error):
             raise
         telemetry.engine_event("drain ended", error_class=type(error).__qualname__)
         return False

@@ -8,7 +8,8 @@ follow an unknown outcome.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -30,6 +31,7 @@ from monitor.domain.effect import (
 from monitor.domain.errors import HandlerError, LeaseLostError, RetryLater
 from monitor.domain.message import Message
 from monitor.domain.rendering import render
+from monitor.engine.steadiness import WATCH
 from monitor.store import connections, effects, leases, rollup
 from monitor.store.effects import Record
 from monitor.store.leases import Lease
@@ -46,6 +48,7 @@ class Caller:
     consumer_id: int
     lease: Lease
     settle: Callable[..., Any]  # verdict.settle, which stands above this module
+    writes: Callable[[bool], None]  # told when statements of ours begin, and when they are over
 
     def run(self, message: Message, name: str, request: Any) -> Any:
         """The result of a declared effect: recorded earlier, found by asking, or by a call now.
@@ -78,10 +81,20 @@ class Caller:
                 return settled.result
         return self._call(declared, record, call)
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Short, and with a limit: an answer that never comes must not keep the lease for ever."""
+        self.writes(True)
+        try:
+            with transaction.atomic(durable=True):
+                yield
+        finally:
+            self.writes(False)
+
     def _begin(self, declared: Effect, message: Message, request: Any) -> Record:
         body = _canonical(self.consumer, declared, request)
         digest = blake2b(body, digest_size=16).digest()
-        with transaction.atomic(durable=True):
+        with self._transaction():
             cursor = connections.shared_cursor()
             self._check_lease(cursor, f"call the effect “{declared.name}”")
             effects.begin(
@@ -90,7 +103,7 @@ class Caller:
                     "message": message.id,
                     "consumer": self.consumer_id,
                     "name": declared.name,
-                    "key": f"comboio-{message.id}-{declared.name}-{digest.hex()[:6]}",
+                    "key": _key(message, declared.name, digest),
                     "kind": declared.kind,
                     "request": body.decode(),
                     "request_hash": digest,
@@ -118,28 +131,28 @@ class Caller:
         return self._weigh(declared, record, evidence)
 
     def _weigh(self, declared: Effect, record: Record, evidence: Evidence) -> Evidence | None:
-        is_early = record.settled_for is None or record.settled_for < 0
-        with transaction.atomic(durable=True):
+        with self._transaction():
             cursor = connections.shared_cursor()
             self._check_lease(cursor, "act on an answer")
+            early_seconds = record.unsettled_seconds(WATCH.look(cursor))
             keep(cursor, record.id, evidence, source="probe")
             if evidence.told == Told.DONE:
                 complete(cursor, record, evidence, by="probe")
                 return evidence
             if evidence.told == Told.REFUSED:
                 fail(cursor, record, str(evidence.detail), by="probe")
-            elif evidence.told == Told.NOT_DONE and not is_early:
+            elif evidence.told == Told.NOT_DONE and not early_seconds:
                 effects.step(cursor, record.id, "not done")
         if evidence.told == Told.REFUSED:
             raise EffectRefused(str(evidence.detail))
         if evidence.told == Told.NOT_DONE:
-            if is_early:
-                raise RetryLater(-(record.settled_for or -declared.settle_seconds) + 0.01)
+            if early_seconds:
+                raise RetryLater(early_seconds + 0.01)
             return None
         raise EffectInDoubtError(str(record.id))
 
     def _call(self, declared: Effect, record: Record, call: Call) -> Any:
-        with transaction.atomic(durable=True):
+        with self._transaction():
             cursor = connections.shared_cursor()
             self._check_lease(cursor, f"call the effect “{declared.name}”")
             if not effects.call(cursor, record.id, declared.key_window_seconds):
@@ -172,16 +185,16 @@ class Caller:
 
         What is known to have happened is not forgotten: it may settle what is in doubt by now.
         """
-        with transaction.atomic(durable=True):
+        with self._transaction():
             cursor = connections.shared_cursor()
             if leases.holds(cursor, self.lease) and _settled_by_call(cursor, record, evidence):
                 keep(cursor, record.id, evidence, source="call")
                 return
-        with transaction.atomic(durable=True):
+        with self._transaction():
             self.settle(connections.shared_cursor(), record.id, evidence, source="call")
 
     def _learn(self, record: Record, step: str, told: Told, error: Exception) -> None:
-        with transaction.atomic(durable=True):
+        with self._transaction():
             cursor = connections.shared_cursor()
             keep(cursor, record.id, _said(told, error), source="call")
             if leases.holds(cursor, self.lease):  # else the last step is that of another's call
@@ -271,6 +284,13 @@ def _said(told: Told, error: BaseException) -> Evidence:
     rendered = render(error)
     detail = {"error_class": rendered.class_name, "error": rendered.text[:_ERROR_CHARACTERS]}
     return Evidence(told=told, detail=detail)
+
+
+def _key(message: Message, name: str, digest: bytes) -> str:
+    """The idempotency key: of this message, and of no other that gets its id after a restore."""
+    own = f"{message.origin}\0{message.key}\0{message.received_at.isoformat()}".encode()
+    mark = blake2b(digest + own, digest_size=4).hexdigest()
+    return f"comboio-{message.id}-{name}-{mark}"
 
 
 def _canonical(consumer: Consumer, declared: Effect, request: Any) -> bytes:

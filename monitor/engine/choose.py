@@ -22,6 +22,10 @@ class Candidate:
     gated: bool | None
     attempts: int = 0
     head: int | None = None
+    number: int | None = None  # in its session, where its sender numbers them
+    next: int | None = None  # the number that the session expects; None: it never ran
+    is_ended: bool = False
+    gap_before: int | None = None
 
     @property
     def failed_attempts(self) -> int:

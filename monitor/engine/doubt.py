@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from monitor.domain.effect import Effect
 from monitor.domain.errors import MarkerError
 from monitor.domain.states import AlertKind
-from monitor.engine import calling, failure, registry
+from monitor.engine import calling, failure
 from monitor.engine.choose import Candidate
-from monitor.engine.work import Target
+from monitor.engine.target import Target
 from monitor.store import alerts, effects, events, gates
 from monitor.store.sql import Cursor
 
@@ -19,22 +18,19 @@ def unknown_effect(cursor: Cursor, message_id: int) -> int | None:
     return effects.unknown(cursor, message_id)
 
 
-def declared_effect(consumer_name: str, effect_name: str) -> Effect | None:
-    """What the running code declares about an effect; None: it does not any more."""
-    consumer = registry.get(consumer_name)
-    return None if consumer is None else consumer.effect(effect_name)
-
-
 def set_aside(
     cursor: Cursor, target: Target, pick: Candidate, effect_id: int, settled: failure.Settled
-) -> None:
+) -> bool:
     """Move the message out of the queue until the outcome of its effect is known.
 
-    Wants the lane. Raises MarkerError when the message was not in the queue.
+    Wants the lane. False: it is known by now (a late answer, a callback), and the message stays.
+    Raises MarkerError when the message was not in the queue.
     """
     record = effects.by_id(cursor, effect_id)
     if record is None:
         raise MarkerError(f"Effect {effect_id} is gone.", (pick.id,))
+    if not record.is_open:
+        return False
     declared = target.consumer.effect(record.name)
     can_ask = declared is not None and declared.reconcile is not None
     effects.doubt(cursor, effect_id, probe_seconds=FIRST_PROBE_SECONDS if can_ask else None)
@@ -63,3 +59,4 @@ def set_aside(
             target=effect_id,
         )
     )
+    return True

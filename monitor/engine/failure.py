@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
-from django.db import DatabaseError, InterfaceError, connection
+import psycopg
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from psycopg.pq import ConnStatus
 
 from monitor.domain.consumer import Consumer
-from monitor.domain.errors import DeadLetter, HandlerError, MarkerError, RetryLater
+from monitor.domain.errors import (
+    DeadLetter,
+    DownstreamAway,
+    HandlerError,
+    MarkerError,
+    RetryLater,
+    WrongSessionError,
+)
 from monitor.domain.rendering import RenderedError, render
 from monitor.domain.retry import delay_seconds
 from monitor.domain.states import AlertKind, DeadReason
@@ -23,14 +32,21 @@ from monitor.store.sql import Cursor
 _PASSING = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03", "53", "08", "25P03")
 _ERROR_CHARACTERS = 300
 _LONGEST_SECONDS = 30 * 86_400.0  # what a handler may ask for by RetryLater
+_AWAY_SECONDS = (1.0, 5.0)  # how long a session waits whose downstream is away
 
 
 @dataclass(slots=True)
 class Settled:
-    """What a batch's failures left to do at its end: counters and alerts."""
+    """What a batch's failures left to do at its end: counters, alerts, and how many were away.
+
+    dead: the messages that left the queue.
+    """
 
     counters: list[tuple[str, str, float]] = field(default_factory=list)
     alerts: list[alerts.Alert] = field(default_factory=list)
+    dead: set[int] = field(default_factory=set)
+    away: int = 0
+    away_error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +60,34 @@ class Failure:
     error: BaseException
 
 
-def is_infrastructure(error: BaseException) -> bool:
-    """Whether the database, not the handler, failed: no attempt is counted then."""
-    if not isinstance(error, DatabaseError | InterfaceError):
+def is_infrastructure(error: BaseException, used: psycopg.Connection[Any] | None = None) -> bool:
+    """Whether the database, not the handler, failed: no attempt is counted then.
+
+    used: the connection that Django held before the error; the end of its transaction may have put
+    a new one in its place. The engine's own statements raise psycopg's errors, handlers Django's.
+    """
+    if not isinstance(error, DatabaseError | InterfaceError | psycopg.Error):
         return False
-    raw = connection.connection
-    if raw is None or raw.closed or raw.info.status != ConnStatus.OK:
-        return True
-    sqlstate = getattr(error.__cause__ or error, "sqlstate", None) or ""
-    return sqlstate.startswith(_PASSING)
+    return is_connection_lost(used) or _sqlstate(error).startswith(_PASSING)
+
+
+def is_connection_lost(used: psycopg.Connection[Any] | None = None) -> bool:
+    """Whether Django's connection is gone, closed by the handler or broken."""
+    raw = used or connection.connection
+    return raw is None or raw.closed or raw.info.status != ConnStatus.OK
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether an error that came out of a drain says that the database is away.
+
+    One without SQLSTATE (a connection that was cut or refused) cannot be a handler's here.
+    """
+    lost = OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError
+    return is_infrastructure(error) or (isinstance(error, lost) and not _sqlstate(error))
+
+
+def _sqlstate(error: BaseException) -> str:
+    return getattr(error.__cause__ or error, "sqlstate", None) or ""
 
 
 def settle(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> None:
@@ -61,6 +96,9 @@ def settle(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> N
     Wants the lock of the message's lane and a transaction in which the handler's own writes are
     already rolled back.
     """
+    if isinstance(failure.error, (DownstreamAway, *failure.consumer.retry.away)):
+        _wait_for_downstream(cursor, failure, random, into)
+        return
     attempts = failure.pick.failed_attempts + 1
     reason = _permanent(failure.error, failure.consumer)
     if reason is None and attempts >= failure.consumer.retry.limit:
@@ -81,6 +119,25 @@ def settle(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> N
         error=f"{rendered.class_name}: {rendered.text}"[:_ERROR_CHARACTERS],
     )
     into.counters.append(("processed", "failed", 1.0))
+
+
+def _wait_for_downstream(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> None:
+    """Not the message's fault: its session waits a little, and no attempt is counted."""
+    rendered = render(failure.error)
+    delay = random.uniform(*_AWAY_SECONDS)
+    _note(cursor, failure, "downstream away", rendered, delay=delay)
+    text = f"{rendered.class_name}: {rendered.text}"[:_ERROR_CHARACTERS]
+    gates.fail(
+        cursor,
+        failure.pick.session,
+        failure.pick.lane,
+        head=failure.pick.id,
+        attempts=failure.pick.failed_attempts,
+        delay_seconds=delay,
+        error=text,
+    )
+    into.counters.append(("processed", "away", 1.0))
+    into.away, into.away_error = into.away + 1, text
 
 
 def die(cursor: Cursor, failure: Failure, reason: DeadReason, into: Settled) -> None:
@@ -104,6 +161,7 @@ def die(cursor: Cursor, failure: Failure, reason: DeadReason, into: Settled) -> 
         raise MarkerError(f"Message {pick.id} left the queue while its lane was locked.")
     _note(cursor, failure, "dead", rendered, reason=reason)
     gates.drop_retry(cursor, pick.session)
+    into.dead.add(pick.id)
     into.counters += [("processed", "dead", 1.0), ("dead", reason, 1.0)]
     into.alerts.append(
         alerts.Alert(
@@ -114,7 +172,9 @@ def die(cursor: Cursor, failure: Failure, reason: DeadReason, into: Settled) -> 
             target=pick.id,
         )
     )
-    if failure.consumer.when_dead == "hold" and failure.body.session_key:
+    # A stale message is behind its session already: nothing waits for it.
+    is_holding = failure.consumer.when_dead == "hold" and reason != DeadReason.STALE
+    if is_holding and failure.body.session_key:
         _hold(cursor, failure, rendered, into)
 
 
@@ -136,6 +196,8 @@ def _hold(cursor: Cursor, failure: Failure, rendered: RenderedError, into: Settl
 def _permanent(error: BaseException, consumer: Consumer) -> DeadReason | None:
     if isinstance(error, InvalidPayloadError):
         return DeadReason.MALFORMED
+    if isinstance(error, WrongSessionError):
+        return DeadReason.WRONG_SESSION
     if isinstance(error, (DeadLetter, HandlerError, *consumer.retry.permanent)):
         return DeadReason.POISON
     return None

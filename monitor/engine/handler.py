@@ -21,6 +21,7 @@ from monitor.domain.errors import (
     EndedTransactionError,
     HandlerError,
     RejectedDeliveryError,
+    WrongSessionError,
 )
 from monitor.domain.fingerprint import is_json, parse_json
 from monitor.domain.message import Message
@@ -58,6 +59,7 @@ def run(consumer: Consumer, body: Body, attempt: int) -> Ran:
     value = payload_of(consumer, body)
     started = perf_counter()
     with _time_limit(consumer):
+        check_session(consumer, value, body)
         if consumer.wants_message:
             result = consumer.handler(value, message_of(Message, consumer, body, attempt))
         else:
@@ -82,6 +84,16 @@ def payload_of(consumer: Consumer, body: Body) -> Any:
         raise InvalidPayloadError(str(error)) from error
 
 
+def check_session(consumer: Consumer, value: Any, body: Body) -> None:
+    """Raise WrongSessionError when the consumer's own check says that this is another session's."""
+    check = consumer.check_session
+    if check is not None and body.session_key and not check(value, body.session_key):
+        raise WrongSessionError(
+            f"check_session of {consumer.name} says that this message does not belong to the "
+            f"session “{body.session_key}”."
+        )
+
+
 def message_of(
     kind: Callable[..., AnyMessage], consumer: Consumer, body: Body, attempt: int, **more: Any
 ) -> AnyMessage:
@@ -95,6 +107,7 @@ def message_of(
         type=body.type,
         session=body.session_key or "",
         sequence=body.sequence,
+        revision=body.revision,
         attempt=attempt,
         content_type=body.content_type,
         payload=body.payload,

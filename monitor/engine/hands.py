@@ -13,11 +13,11 @@ from django.db import transaction
 from monitor.domain.effect import EffectInDoubtError
 from monitor.domain.errors import HandlerError, LeaseLostError, MarkerError
 from monitor.domain.message import Message
-from monitor.engine import doubt, handler, histogram, verdict
+from monitor.engine import doubt, failure, handler, histogram, numbers, throttle, verdict
 from monitor.engine.calling import Caller
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
-from monitor.engine.work import Target
+from monitor.engine.target import Target
 from monitor.store import gates, leases, planning, queue
 from monitor.store.leases import Lease
 
@@ -59,8 +59,16 @@ class Hands:
             consumer_id=self.target.id,
             lease=self.lease,
             settle=verdict.settle,
+            writes=self._writes,
         )
         return caller.run(message, name, request)
+
+    def _writes(self, is_writing: bool) -> None:
+        consumer, fence = self.target.consumer, self.lease.fence
+        if is_writing:
+            self.life.writes(self.pick.id, consumer, fence=fence)
+        else:
+            self.life.begins(self.pick.id, consumer, fence=fence)
 
     @contextmanager
     def transaction(self) -> Iterator[Commit]:
@@ -77,13 +85,16 @@ class Hands:
             finally:
                 self.is_inside = False
             handler.check_transaction(self.target.consumer)
+            # Its lease ends here: a parent that renewed it for a COMMIT without an answer would
+            # keep the session from everybody for as long as this process hangs.
+            self.life.rests()
             self._finish(cursor, xid, commit)
         self.is_finished = True
 
     def _finish(self, cursor: Any, xid: int, commit: Commit) -> None:
         planning.by_index(cursor)
         if commit.again_seconds is not None:
-            self._reschedule(cursor, commit.again_seconds)
+            self.reschedule(cursor, commit.again_seconds, "goes on later, as its handler asked")
         else:
             self._mark_done(cursor, xid, handler.result_text(self.target.consumer, commit.result))
         if not leases.end(cursor, self.lease):  # the last act
@@ -107,8 +118,11 @@ class Hands:
         if queue.finish(cursor, self.target.id, xid, [finished], counters) != 1:
             raise MarkerError(f"Message {self.pick.id} left the queue meanwhile.", (self.pick.id,))
         queue.clear_gates(cursor, [self.pick.session], [self.pick.id])
+        numbers.advance(cursor, self.target, numbers.passed(self.target, self.pick, self.body))
+        throttle.learn(cursor, self.target, failure.Settled(), has_success=True)
 
-    def _reschedule(self, cursor: Any, seconds: float) -> None:
+    def reschedule(self, cursor: Any, seconds: float, why: str) -> None:
+        """Run the message again after so many seconds; no attempt is counted. Wants the lane."""
         gates.fail(
             cursor,
             self.pick.session,
@@ -116,7 +130,7 @@ class Hands:
             head=self.pick.id,
             attempts=self.pick.failed_attempts,
             delay_seconds=seconds,
-            error="goes on later, as its handler asked",
+            error=why,
         )
 
 

@@ -6,10 +6,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
+from monitor.domain.durations import BUCKET_SECONDS, BUCKETS
 from monitor.store.queue import Finished
-
-BUCKET_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-BUCKETS = (*(f"{bound:g}" for bound in BUCKET_SECONDS), "+Inf")
 
 
 def counters(finished: Sequence[Finished], skipped: int) -> list[tuple[str, str, float]]:

@@ -14,10 +14,11 @@ from monitor.domain.consumer import NO_CONSUMER
 from monitor.domain.errors import RejectedDeliveryError
 from monitor.domain.message import Delivery, Receipt
 from monitor.domain.states import AlertKind, Cause, DeadReason, State, Verdict
-from monitor.engine import directory, route
+from monitor.engine import directory, ordering, route
 from monitor.store import alerts, connections, inbox, planning, rollup
 
 Receipts = list[list[Receipt]]
+_COMMIT_SECONDS = 28.0  # longer than any statement may take; then the answer will never come
 
 
 @dataclass(slots=True)
@@ -43,8 +44,12 @@ def receive(deliveries: Sequence[Delivery], *, ignore_unrouted: bool = False) ->
     When it returns, what is new is durable. A database error propagates: nothing was accepted, or
     the commit is unknown and the next delivery of the same message will tell.
     """
-    with transaction.atomic(durable=True):
-        return accept(connections.shared_cursor(), deliveries, ignore_unrouted=ignore_unrouted)
+    cursor = connections.shared_cursor()
+    with (
+        connections.deadline(cursor.connection, _COMMIT_SECONDS),
+        transaction.atomic(durable=True),
+    ):
+        return accept(cursor, deliveries, ignore_unrouted=ignore_unrouted)
 
 
 def accept(
@@ -111,7 +116,8 @@ def _fold(entries: list[_Entry]) -> tuple[list[_Entry], list[_Entry]]:
 def _judge(
     cursor: psycopg.Cursor[Any], batch: list[_Entry], receipts: Receipts, aftermath: _Aftermath
 ) -> None:
-    for judgement in inbox.accept(cursor, [entry.row for entry in batch]):
+    rows = [entry.row for entry in batch]
+    for judgement in ordering.keep(cursor, rows, inbox.accept(cursor, rows)):
         entry = batch[judgement.place]
         if judgement.is_same:
             _answer(entry, judgement, receipts)
@@ -119,9 +125,9 @@ def _judge(
             receipt = _mismatch(cursor, entry, judgement, aftermath)
             for place in entry.places:
                 receipts[place].append(receipt)
-        if judgement.is_new and entry.row.dead_reason:
-            aftermath.alerts.append(_dead_alert(entry.row, judgement.message_id))
-            aftermath.counts.append((entry.row.consumer_id, "dead", entry.row.dead_reason, 1))
+        if judgement.dead_reason:
+            aftermath.alerts.append(_dead_alert(entry.row, judgement))
+            aftermath.counts.append((entry.row.consumer_id, "dead", judgement.dead_reason, 1))
 
 
 def _answer(entry: _Entry, judgement: inbox.Judgement, receipts: Receipts) -> None:
@@ -195,11 +201,11 @@ def _duplicate_of_second(
     )
 
 
-def _dead_alert(row: inbox.Row, message_id: int) -> alerts.Alert:
+def _dead_alert(row: inbox.Row, judgement: inbox.Judgement) -> alerts.Alert:
     return alerts.Alert(
         kind=AlertKind.DEAD_LETTER,
         consumer=row.consumer_id,
-        subject=f"{row.dead_reason}: {row.delivery.source}",
-        title=f"{row.dead_reason}: {row.dead_text}"[:300],
-        target=message_id,
+        subject=f"{judgement.dead_reason}: {row.delivery.source}",
+        title=f"{judgement.dead_reason}: {judgement.dead_text}"[:300],
+        target=judgement.message_id,
     )

@@ -12,11 +12,13 @@ from typing import Any
 import psycopg
 
 from monitor.domain.consumer import Consumer
-from monitor.store import connections, gates, workers
-from monitor.store.queue import LANES_PER_CONSUMER
+from monitor.engine.span import Span
+from monitor.store import connections, workers
+from monitor.store.leases import Lease
 
 _SLOW_MILLISECONDS = 50.0
 _STRIKES = 3
+_STATEMENT_SECONDS = 25.0
 
 
 class Life:
@@ -28,8 +30,13 @@ class Life:
         *,
         random: Random | None = None,
         note: Callable[[int, float, int, float], None] | None = None,
+        suspects_at_once: int = 50,
     ) -> None:
-        """note: told (message id, time limit, fence, lease seconds) of a handler; then zeros."""
+        """note: told (message id, time limit, fence, lease seconds) of a handler; else id 0.
+
+        suspects_at_once: how many suspects of a crash share a transaction at most.
+        """
+        self.suspects_at_once = suspects_at_once
         self.random = random or Random()  # noqa: S311 - jitter, not a secret
         self._process = process
         self._note = note
@@ -37,15 +44,28 @@ class Life:
         self._slot = 0
         self._announced = False
         self._after: dict[int, int] = {}
-        self._next_lane: dict[int, int] = {}
+        self._next_lane: dict[Span, int] = {}
+        self._looks: dict[int, int] = {}
+        self._away: set[int] = set()
+        self._suspects: set[int] = set()
         self._mean_milliseconds: dict[str, float] = {}
         self._failure_share: dict[str, float] = {}
         self._strikes: dict[int, int] = {}
         self._condemned: dict[int, str] = {}
         self._single_visits: dict[str, int] = {}
+        self.leased: Lease | None = None
+        self.has_begun_leased = False
+
+    def holds(self, lease: Lease | None) -> None:
+        """A session is leased to us, as soon as that is committed; None: what came of it is told.
+
+        One that is still here in a later turn was left behind by an error.
+        """
+        self.leased, self.has_begun_leased = lease, False
 
     def begins(self, message_id: int, consumer: Consumer, *, fence: int = 0) -> None:
         """A handler starts now; under a lease (its fence) it has no time limit but the renewals."""
+        self.has_begun_leased = bool(fence)
         if self._note is None:
             return
         if fence:
@@ -53,10 +73,21 @@ class Life:
         else:
             self._note(message_id, consumer.timeout_seconds, 0, 0.0)
 
-    def rests(self) -> None:
-        """No handler runs."""
+    def writes(self, message_id: int, consumer: Consumer, *, fence: int) -> None:
+        """Statements of the engine between two acts of a handler under a lease: they have a limit.
+
+        Else a COMMIT whose answer never comes would keep its lease for ever.
+        """
         if self._note is not None:
-            self._note(0, 0.0, 0, 0.0)
+            self._note(message_id, _STATEMENT_SECONDS, fence, consumer.lease_seconds)
+
+    def rests(self) -> None:
+        """No handler runs, only statements of the engine: they too have a limit.
+
+        psycopg has none for a COMMIT whose answer never comes; the parent then kills this process.
+        """
+        if self._note is not None:
+            self._note(0, _STATEMENT_SECONDS, 0, 0.0)
 
     def cursor(self) -> psycopg.Cursor[Any]:
         """A psycopg cursor on Django's connection, inside the handlers' transaction."""
@@ -72,7 +103,7 @@ class Life:
         """Commit, on a connection of our own, which messages run next: evidence if we die."""
         cursor = self._connection().cursor()
         if not workers.announce(cursor, self._slot, ids):
-            self._slot = workers.register(cursor, self._process)
+            self._register(cursor)
             workers.announce(cursor, self._slot, ids)
         self._announced = bool(ids)
 
@@ -81,18 +112,11 @@ class Life:
         if self._announced:
             self.announce(())
 
-    def count_start(self, session: int, head: int) -> int:
-        """Count a suspect's start durably, before it runs; how many there were."""
-        own = self._connection()
-        with own.transaction():
-            own.execute("SET LOCAL synchronous_commit = on")
-            return gates.count_start(own.cursor(), session, head)
-
     def beat(self) -> None:
         """Say that this process lives."""
         own = self._connection()
         if not workers.beat(own.cursor(), self._slot):
-            self._slot = workers.register(own.cursor(), self._process)
+            self._register(own.cursor())
 
     def end(self) -> None:
         """Close this life cleanly: its row goes, nothing is suspect."""
@@ -101,15 +125,41 @@ class Life:
             self._announcer.close()
         self._announcer = None
 
-    def first_lane(self, consumer_id: int) -> int:
-        """Where the next claim of a consumer starts."""
-        return self._next_lane.get(consumer_id, consumer_id * LANES_PER_CONSUMER)
+    def first_lane(self, span: Span) -> int:
+        """Where the next claim within a span of lanes starts."""
+        return self._next_lane.get(span, span.first)
 
-    def go_on_after(self, consumer_id: int, lane: int | None) -> None:
+    def go_on_after(self, span: Span, lane: int | None) -> None:
         """The next claim starts after this lane; None: from the beginning."""
-        start = consumer_id * LANES_PER_CONSUMER
-        follows = start if lane is None else lane + 1
-        self._next_lane[consumer_id] = follows if follows < start + LANES_PER_CONSUMER else start
+        follows = span.first if lane is None else lane + 1
+        self._next_lane[span] = follows if follows < span.end else span.first
+
+    def finds_away(self, consumer_id: int) -> None:
+        """The downstream of a consumer was away just now: leave it alone in this turn."""
+        self._away.add(consumer_id)
+
+    def is_away(self, consumer_id: int) -> bool:
+        """Whether the downstream of a consumer was away in this turn."""
+        return consumer_id in self._away
+
+    def finds_suspects(self, consumer_id: int) -> None:
+        """Messages of the consumer stood in the batch of a process that died."""
+        self._suspects.add(consumer_id)
+
+    def takes_suspects(self, consumer_id: int) -> bool:
+        """Whether suspects were found since the last look."""
+        is_there = consumer_id in self._suspects
+        self._suspects.discard(consumer_id)
+        return is_there
+
+    def begins_turn(self) -> None:
+        """Every consumer gets its turn again."""
+        self._away.clear()
+
+    def look(self, consumer_id: int) -> int:
+        """The number of this look at a consumer, counted from 1."""
+        self._looks[consumer_id] = self._looks.get(consumer_id, 0) + 1
+        return self._looks[consumer_id]
 
     def after(self, lanes: Sequence[int]) -> list[int]:
         """The session after which reading starts, per lane."""
@@ -182,6 +232,12 @@ class Life:
                 autocommit=True, application_name="comboio announce"
             )
             self._announcer.execute("SET synchronous_commit = off")
-            if not self._slot:
-                self._slot = workers.register(self._announcer.cursor(), self._process)
+            if self._slot:
+                workers.live(self._announcer.cursor(), self._slot)
+            else:
+                self._register(self._announcer.cursor())
         return self._announcer
+
+    def _register(self, cursor: psycopg.Cursor[Any]) -> None:
+        self._slot = workers.register(cursor, self._process)
+        workers.live(cursor, self._slot)

@@ -10,6 +10,8 @@ from monitor.domain.consumer import Consumer
 from monitor.domain.effect import Effect
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.message import Message
+from monitor.domain.order import Numbered, Priority
+from monitor.domain.projection import Fingerprint
 from monitor.domain.retry import Retry
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -30,6 +32,12 @@ def consumer(  # noqa: PLR0913 - the author's whole policy in one place, keyword
     external: bool = False,
     lease_seconds: float = 30.0,
     effects: Sequence[Effect] = (),
+    numbered: Numbered | None = None,
+    priority: Callable[[str], Priority] | None = None,
+    concurrency: int | None = None,
+    check_session: Callable[[Any, str], bool] | None = None,
+    version: str | None = None,
+    fingerprint: Fingerprint | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declare a handler. The function stays a plain function, callable in tests without a broker.
 
@@ -54,6 +62,12 @@ def consumer(  # noqa: PLR0913 - the author's whole policy in one place, keyword
                 external=external,
                 lease_seconds=lease_seconds,
                 effects=tuple(effects),
+                numbered=numbered,
+                priority=priority,
+                concurrency=concurrency,
+                check_session=check_session,
+                version=version,
+                fingerprint=fingerprint,
             )
         )
         return handler

@@ -8,6 +8,7 @@ from functools import lru_cache
 from monitor.domain import fingerprint, keys
 from monitor.domain.consumer import NO_CONSUMER, Consumer
 from monitor.domain.message import Delivery
+from monitor.domain.order import Priority
 from monitor.domain.places import Found, Place, text_at
 from monitor.domain.states import DeadReason
 from monitor.engine import registry
@@ -42,14 +43,36 @@ def rows(delivery: Delivery, ids: Mapping[str, int]) -> list[tuple[str, Row]]:
 def _routed(delivery: Delivery, digest: bytes, found: Found, taker: tuple[Consumer, int]) -> Row:
     consumer, consumer_id = taker
     session = _session(delivery, found, consumer)
+    unnumbered = _unnumbered(delivery, consumer, session)
     return Row(
         delivery=delivery,
         consumer_id=consumer_id,
         dedup_key=keys.dedup_key(delivery.origin, delivery.key),
-        fingerprint=digest,
-        session_hash=keys.session_id(consumer_id, session) if session else 0,
+        fingerprint=digest if consumer.fingerprint is None else _part(delivery, consumer),
+        session_hash=_session_hash(consumer, consumer_id, session),
         session_key=session,
+        is_numbered=consumer.numbered is not None,
+        dead_reason=DeadReason.MALFORMED if unnumbered else "",
+        dead_text=unnumbered,
     )
+
+
+def _part(delivery: Delivery, consumer: Consumer) -> bytes:
+    return fingerprint.fingerprint(delivery.payload, delivery.content_type, consumer.fingerprint)
+
+
+def _session_hash(consumer: Consumer, consumer_id: int, session: str) -> int:
+    if not session:
+        return 0
+    priority = None if consumer.priority is None else Priority(consumer.priority(session))
+    return keys.session_id(consumer_id, session, priority=priority)
+
+
+def _unnumbered(delivery: Delivery, consumer: Consumer, session: str) -> str:
+    """Why a message without the number that its place follows from is set aside, or ""."""
+    if consumer.numbered is None or not session or delivery.sequence is not None:
+        return ""
+    return f"{consumer.name} runs its sessions by number, and this message has no sequence number."
 
 
 def _unrouted(delivery: Delivery, reason: DeadReason, text: str) -> tuple[str, Row]:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from monitor.domain.effect import Evidence, Told
 from monitor.domain.states import AlertKind
 from monitor.engine import calling
+from monitor.engine.steadiness import WATCH
 from monitor.store import alerts, effects, events, lanes, rollup
 from monitor.store.effects import Record
 from monitor.store.sql import Cursor
@@ -78,7 +79,7 @@ def _decide(cursor: Cursor, record: Record, evidence: Evidence, source: str, by:
     if not record.is_open:
         return Settled.AGREES
     if evidence.told == Told.NOT_DONE:
-        kept_open = _why_not_reopened(record, source)
+        kept_open = _why_not_reopened(cursor, record, source)
         if kept_open is not None:
             return kept_open
         effects.reopen(cursor, record.id, by)
@@ -91,11 +92,11 @@ def _decide(cursor: Cursor, record: Record, evidence: Evidence, source: str, by:
     return Settled.SETTLED
 
 
-def _why_not_reopened(record: Record, source: str) -> Settled | None:
+def _why_not_reopened(cursor: Cursor, record: Record, source: str) -> Settled | None:
     """Why "not done" changes nothing; None: the effect may be called again."""
     if record.last_step == "not done" and record.state == "in progress":
         return Settled.AGREES
-    if source != "person" and (record.settled_for is None or record.settled_for < 0):
+    if source != "person" and record.unsettled_seconds(WATCH.look(cursor)):
         return Settled.TOO_EARLY
     return Settled.OPEN if record.state == "in progress" else None  # its own answer will tell
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -10,22 +10,15 @@ from typing import Any
 import psycopg
 from django.db import connection, transaction
 
-from monitor.domain.consumer import Consumer
 from monitor.domain.errors import EndedTransactionError, HandlerError, MarkerError, Skip
-from monitor.engine import failure, handler, histogram, telemetry
+from monitor.engine import failure, handler, histogram, natural, numbers, telemetry, throttle
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
+from monitor.engine.target import Target
 from monitor.store import alerts, planning, queue
+from monitor.store.sequences import Passed
 
 BATCH_SECONDS = 0.050
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A consumer of this process and its id in the database."""
-
-    consumer: Consumer
-    id: int
 
 
 @dataclass(slots=True)
@@ -34,7 +27,8 @@ class Work:
 
     finished: list[queue.Finished] = field(default_factory=list)
     served: list[Candidate] = field(default_factory=list)
-    shut: set[int] = field(default_factory=set)  # sessions with a failure in this batch
+    shut: set[int] = field(default_factory=set)  # sessions that go no further in this batch
+    passed: list[Passed] = field(default_factory=list)
     settled: failure.Settled = field(default_factory=failure.Settled)
     skipped: int = 0
     failed: int = 0
@@ -49,32 +43,46 @@ class RedoError(Exception):
 def run_pairs(
     life: Life,
     target: Target,
-    cursor: psycopg.Cursor[Any],
     pairs: Sequence[tuple[Candidate, queue.Body]],
     *,
     one_by_one: bool,
+    before: Callable[[int], None] | None = None,
+    most_seconds: float = BATCH_SECONDS,
 ) -> Work:
     """Run the handlers in order until the time of a batch is over; what happened.
+
+    before: told the id of each message right before its handler starts. most_seconds: after which
+    no other begins.
 
     Wants the open transaction that holds the lanes of all pairs. In the optimistic run the first
     error ends it all; one by one, a failure shuts its session for the rest of the batch.
     """
     work = Work(xid=pairs[0][1].xid if pairs else 0)
+    cursor = life.cursor()
     planning.as_usual(cursor)
     started = perf_counter()
     for pick, body in pairs:
-        if work.served and perf_counter() - started > BATCH_SECONDS:
+        if _is_over(work, perf_counter() - started, most_seconds):
             break
         if pick.session in work.shut:
             continue
+        if before is not None:
+            before(pick.id)
         if one_by_one:
             if not _run_alone(life, target, cursor, (pick, body), work):
                 work.shut.add(pick.session)
         else:
             _run_optimistic(life, target, (pick, body), work)
+        if body.is_last and target.consumer.numbered is not None:
+            work.shut.add(pick.session)  # what stands behind its end is stale
         work.served.append(pick)
     work.seconds = perf_counter() - started
     return work
+
+
+def _is_over(work: Work, seconds: float, most_seconds: float) -> bool:
+    has_had_its_time = bool(work.served) and seconds > most_seconds
+    return has_had_its_time or work.settled.away >= throttle.FAILURES
 
 
 def _run_optimistic(
@@ -85,10 +93,10 @@ def _run_optimistic(
         ran = _call(life, target, pair)
     except Exception as error:
         if failure.is_infrastructure(error):
-            life.strike(pick.id)
+            _strike(life, pick)
             raise
         raise RedoError from error
-    _finished(life, pick, ran, work)
+    _finished(life, target, pair, ran, work)
 
 
 def _run_alone(
@@ -104,18 +112,24 @@ def _run_alone(
         with transaction.atomic():
             ran = _call(life, target, pair)
     except Skip as skip:
-        _finished(life, pick, handler.Ran(None, 0.0), work)
+        _finished(life, target, pair, handler.Ran(None, 0.0), work)
         work.skipped += 1
         telemetry.message_event("skipped", target.consumer.name, body, reason=str(skip)[:200])
         return True
     except Exception as error:
         if isinstance(error, EndedTransactionError) or failure.is_infrastructure(error):
-            life.strike(pick.id)
+            _strike(life, pick)
             raise
         _failed(life, target, cursor, (pick, body, error), work)
         return False
-    _finished(life, pick, ran, work)
+    _finished(life, target, pair, ran, work)
     return True
+
+
+def _strike(life: Life, pick: Candidate) -> None:
+    """Suspect the message of ending its connection; a full disk or a lock is nobody's fault."""
+    if failure.is_connection_lost():
+        life.strike(pick.id)
 
 
 def _call(life: Life, target: Target, pair: tuple[Candidate, queue.Body]) -> handler.Ran:
@@ -124,6 +138,8 @@ def _call(life: Life, target: Target, pair: tuple[Candidate, queue.Body]) -> han
     why = life.why_condemned(pick.id)
     if why is not None:
         raise HandlerError(why)
+    if natural.is_older(life.cursor(), target.consumer, body):
+        return natural.ABSORBED
     life.begins(pick.id, target.consumer)
     try:
         return handler.run(target.consumer, body, pick.failed_attempts + 1)
@@ -135,8 +151,18 @@ def _call(life: Life, target: Target, pair: tuple[Candidate, queue.Body]) -> han
         life.rests()
 
 
-def _finished(life: Life, pick: Candidate, ran: handler.Ran, work: Work) -> None:
+def _finished(
+    life: Life,
+    target: Target,
+    pair: tuple[Candidate, queue.Body],
+    ran: handler.Ran,
+    work: Work,
+) -> None:
+    pick, body = pair
     life.forgive(pick.id)
+    work.passed += numbers.passed(target, pick, body)
+    if ran is natural.ABSORBED:
+        work.settled.counters.append(("processed", "absorbed", 1.0))
     work.finished.append(
         queue.Finished(
             lane=pick.lane,
@@ -164,6 +190,8 @@ def _failed(
     planning.by_index(cursor)
     failure.settle(cursor, case, life.random, work.settled)
     planning.as_usual(cursor)
+    if pick.id in work.settled.dead:
+        work.passed += numbers.passed(target, pick, body)
     work.failed += 1
     telemetry.message_event(
         "failed",
@@ -185,6 +213,8 @@ def finish(cursor: psycopg.Cursor[Any], target: Target, work: Work) -> None:
     due = {pick.session for pick in work.served if pick.gated is False} - work.shut
     if due:
         queue.clear_gates(cursor, sorted(due), [each.id for each in work.finished])
+    numbers.advance(cursor, target, work.passed)
+    throttle.learn(cursor, target, work.settled, has_success=bool(work.finished))
     alerts.raise_many(cursor, work.settled.alerts)
     counters = [*work.settled.counters, *histogram.counters(work.finished, work.skipped)]
     if not counters:

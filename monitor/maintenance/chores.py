@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from monitor.maintenance import reconcile
-from monitor.store import chores, rollup, snapshots, workers
+from monitor.maintenance import numbering, patience, reconcile, retention
+from monitor.operations import carrying
+from monitor.store import chores, rollup, snapshots, waiting, workers
 from monitor.store.sql import Cursor
 
 _DELTAS_A_TURN = 20_000
+_DUE_A_TURN = 2_000
 _CHART_DAYS = 30
 _CHORE_SECONDS = 20.0
 
@@ -45,16 +47,31 @@ def _forget_minutes(cursor: Cursor) -> int:
     return rollup.prune(cursor, _CHART_DAYS)
 
 
+def _release_due(cursor: Cursor) -> int:
+    return waiting.release(cursor, _DUE_A_TURN)
+
+
 CHORES = (
+    Chore(name="release due", every_seconds=1.0, run=_release_due),
     Chore(name="fold counters", every_seconds=2.0, run=_fold),
     Chore(name="take snapshot", every_seconds=5.0, run=snapshots.take),
     Chore(name="end holds", every_seconds=5.0, run=chores.end_holds),
+    Chore(name="tell gaps", every_seconds=5.0, run=numbering.tell_gaps),
+    Chore(name="adopt unnumbered", every_seconds=60.0, run=numbering.adopt),
     Chore(name="prune workers", every_seconds=30.0, run=workers.prune),
     Chore(name="prune minutes", every_seconds=3600.0, run=_forget_minutes),
+    Chore(name="forget requeues", every_seconds=60.0, run=carrying.forget),
 )
 
-# In a thread of their own: a provider that hangs must not stop the figures.
-LONG_CHORES = (LongChore(name="reconcile", every_seconds=1.0, run=reconcile.run),)
+# Each row in a thread of its own: a provider that hangs stops neither the figures nor a requeue.
+REQUEUES = (LongChore(name="requeue many", every_seconds=0.5, run=carrying.carry_on_all),)
+LONG_CHORES: tuple[LongChore, ...] = (
+    LongChore(name="reconcile", every_seconds=1.0, run=reconcile.run),
+    *(
+        LongChore(name=each.name, every_seconds=each.every_seconds, run=each.run)
+        for each in retention.PURGES
+    ),
+)
 
 
 def run_once(chore: Chore | LongChore) -> int:
@@ -64,7 +81,7 @@ def run_once(chore: Chore | LongChore) -> int:
     """
     if isinstance(chore, LongChore):
         return chore.run()
-    with transaction.atomic(), connection.cursor() as cursor:
+    with patience.limited(), transaction.atomic(), connection.cursor() as cursor:
         if not chores.begin(cursor, chore.name, _CHORE_SECONDS):
             return 0
         return chore.run(cursor)

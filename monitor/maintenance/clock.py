@@ -10,7 +10,14 @@ import psycopg
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
-from monitor.maintenance.chores import CHORES, LONG_CHORES, Chore, LongChore, run_once
+from monitor.maintenance.chores import (
+    CHORES,
+    LONG_CHORES,
+    REQUEUES,
+    Chore,
+    LongChore,
+    run_once,
+)
 
 _log = structlog.get_logger("comboio.clock")
 _JOIN_SECONDS = 3.0
@@ -19,18 +26,23 @@ _JOIN_SECONDS = 3.0
 def run_all(stop: Event) -> None:
     """Until stop is set: the short chores here, the long ones beside them.
 
-    When the thread of the long ones ends by a fault, all ends: a clock that does half of its work
-    is worse than one that is started again.
+    When one of their threads ends by a fault, all ends: a clock that does half of its work is worse
+    than one that is started again.
     """
-    beside = Thread(target=_run_beside, args=(stop,), name="long chores", daemon=True)
-    beside.start()
+    beside = [
+        Thread(target=_run_beside, args=(stop, chores), name=chores[0].name, daemon=True)
+        for chores in (LONG_CHORES, REQUEUES)
+    ]
+    for thread in beside:
+        thread.start()
     run(stop)
-    beside.join(_JOIN_SECONDS)
+    for thread in beside:
+        thread.join(_JOIN_SECONDS)
 
 
-def _run_beside(stop: Event) -> None:
+def _run_beside(stop: Event, chores: Sequence[LongChore]) -> None:
     try:
-        run(stop, LONG_CHORES)
+        run(stop, chores)
     finally:
         stop.set()
 

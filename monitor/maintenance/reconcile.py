@@ -8,6 +8,8 @@ from django.db import Error, connection, transaction
 
 from monitor.domain.effect import Evidence
 from monitor.engine import probing, verdict
+from monitor.engine.steadiness import WATCH
+from monitor.maintenance import patience
 from monitor.store import connections, lanes, reconciling
 from monitor.store.reconciling import Asked
 
@@ -26,8 +28,10 @@ def run() -> int:
     askable = probing.askable()
     if not askable:
         return 0
-    with transaction.atomic(durable=True):
-        due = reconciling.claim_due(connections.shared_cursor(), askable, AT_ONCE)
+    with patience.limited(), transaction.atomic(durable=True):
+        cursor = connections.shared_cursor()
+        WATCH.look(cursor)
+        due = reconciling.claim_due(cursor, askable, AT_ONCE)
     for asked, evidence in zip(due, probing.ask_all(due), strict=True):
         _settle(asked, evidence)
     return len(due)
@@ -44,7 +48,7 @@ def _settle(asked: Asked, evidence: Evidence) -> None:
         "told": str(evidence.told),
     }
     try:
-        with transaction.atomic(durable=True):
+        with patience.limited(), transaction.atomic(durable=True):
             cursor = connections.shared_cursor()
             lanes.wait_at_most(cursor, LOCK_SECONDS)
             outcome = verdict.settle(cursor, asked.id, evidence, source="probe")

@@ -16,9 +16,9 @@ from prometheus_client.core import (
 )
 
 from monitor.domain.consumer import NO_CONSUMER
+from monitor.domain.durations import BUCKETS
 from monitor.domain.effect import Told
 from monitor.domain.states import AlertKind, Cause, DeadReason
-from monitor.engine.histogram import BUCKETS
 from monitor.metrics.figures import Figures
 from monitor.reports.consumers import ConsumerRow, ConsumerState
 from monitor.sources.refusal import Reason
@@ -42,7 +42,15 @@ _VERBS = (
     "mark not done",
     "escalate",
     "steal",
+    "skip gap",
+    "skip head",
+    "replay",
+    "requeue many",
+    "go on",
+    "stop",
+    "export",
 )
+_PURGED = ("message", "discarded", "key", "session", "alert", "click", "audit")
 _EFFECTS = ("called", "completed", "failed", "in doubt", "not done")
 _LEASES = ("taken", "renewed", "lost", "taken over")
 # counter of the database: (metric, meaning, label, its values)
@@ -54,6 +62,16 @@ _PER_CONSUMER = {
     "effects": ("effects", "Calls to the outside and their outcomes.", "outcome", _EFFECTS),
     "reconciled": ("reconciled", "What evidence told about effects.", "told", tuple(Told)),
     "leases": ("leases", "Leases of sessions in external mode.", "event", _LEASES),
+}
+# counter of the database: (meaning, whether what nobody takes is counted too)
+_PLAIN = {
+    "stale_commits": ("Commits refused because their lease was lost.", False),
+    "accepted_after_window": ("New messages that were sent before anything remembered.", True),
+}
+# counter of the database, of no consumer: (meaning, label, its values)
+_OF_THE_WHOLE = {
+    "operator_actions": ("Verbs used by operators.", "verb", _VERBS),
+    "purged": ("Rows that went because they were old.", "what", _PURGED),
 }
 _LAST_BUCKET = BUCKETS[-1]
 _ONLY_OF_HANDLERS = ("processed", "effects", "reconciled", "leases")
@@ -67,6 +85,8 @@ _GAUGES = {
     "dead": ("dead_messages", "Messages that are dead now (counted up to 100,001)."),
     "mismatches_open": ("mismatches_open", "Mismatches without a verdict."),
     "in_doubt": ("in_doubt_messages", "Messages that wait for the outcome of an effect."),
+    "delayed": ("delayed_messages", "Messages that their sender delayed."),
+    "gaps": ("sessions_with_gap", "Sessions that wait for a missing number."),
 }
 
 
@@ -74,10 +94,10 @@ def families(figures: Figures, sources: Collection[str]) -> Iterator[Metric]:
     """All metrics of these figures. sources: the configured names; no other name is a label."""
     yield from _counters(figures)
     yield _mismatches(figures)
-    yield _stale_commits(figures)
+    yield from _plain(figures)
     yield _refused(figures, sources)
     yield _ignored(figures, sources)
-    yield _operator_actions(figures)
+    yield from _of_the_whole(figures)
     yield _durations(figures)
     yield from _gauges(figures)
     yield from _others(figures)
@@ -101,13 +121,14 @@ def _mismatches(figures: Figures) -> Metric:
     return _counter("comboio_mismatches", meaning, ("consumer",), sums)
 
 
-def _stale_commits(figures: Figures) -> Metric:
-    sums: Sums = {(figures.names[number],): 0.0 for number in _counted(figures, with_nobody=False)}
-    for total in figures.totals:
-        if total.name == "stale_commits":
-            _add(sums, [((figures.names.get(total.consumer_id, OTHER),), total.value)])
-    meaning = "Commits refused because their lease was lost."
-    return _counter("comboio_stale_commits", meaning, ("consumer",), sums)
+def _plain(figures: Figures) -> Iterator[Metric]:
+    for name, (meaning, with_nobody) in _PLAIN.items():
+        counted = _counted(figures, with_nobody=with_nobody)
+        sums: Sums = {(figures.names[number],): 0.0 for number in counted}
+        for total in figures.totals:
+            if total.name == name:
+                _add(sums, [((figures.names.get(total.consumer_id, OTHER),), total.value)])
+        yield _counter(f"comboio_{name}", meaning, ("consumer",), sums)
 
 
 def _refused(figures: Figures, sources: Collection[str]) -> Metric:
@@ -130,12 +151,13 @@ def _ignored(figures: Figures, sources: Collection[str]) -> Metric:
     return _counter("comboio_ignored", meaning, ("source",), sums)
 
 
-def _operator_actions(figures: Figures) -> Metric:
-    sums: Sums = {(verb,): 0.0 for verb in _VERBS}
-    for total in figures.totals:
-        if total.name == "operator_actions":
-            _add(sums, [((_folded(total.label, _VERBS),), total.value)])
-    return _counter("comboio_operator_actions", "Verbs used by operators.", ("verb",), sums)
+def _of_the_whole(figures: Figures) -> Iterator[Metric]:
+    for name, (meaning, label, known) in _OF_THE_WHOLE.items():
+        sums: Sums = {(value,): 0.0 for value in known}
+        for total in figures.totals:
+            if total.name == name:
+                _add(sums, [((_folded(total.label, known),), total.value)])
+        yield _counter(f"comboio_{name}", meaning, (label,), sums)
 
 
 def _durations(figures: Figures) -> Metric:
@@ -162,6 +184,8 @@ def _gauges(figures: Figures) -> Iterator[Metric]:
         yield _per_row(f"comboio_{metric}", meaning, values)
     held = ((row, float(row.state is ConsumerState.HELD)) for row in rows)
     yield _per_row("comboio_consumer_held", "1 while an operator holds the consumer.", held)
+    throttled = ((row, float(row.throttle is not None)) for row in rows)
+    yield _per_row("comboio_consumer_throttled", "1 while its downstream is away.", throttled)
     oldest = ((row, row.oldest_at.timestamp()) for row in rows if row.oldest_at is not None)
     meaning = "When the oldest message of the backlog was received; absent without backlog."
     yield _per_row("comboio_oldest_message_timestamp_seconds", meaning, oldest)

@@ -1,11 +1,12 @@
-"""Requeues all dead messages of one cause, in short transactions."""
+"""Requeues of many: the set is frozen at the click, and each message is followed to its outcome.
+
+A click keeps a plan in the database and does what fits into a second; the clock goes on with the
+rest in short transactions, so nothing depends on the browser that asked for it.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import asdict, replace
 from typing import Any
 
 import psycopg
@@ -13,132 +14,145 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from monitor.domain.actor import Actor, Permission
-from monitor.domain.consumer import NO_CONSUMER
 from monitor.domain.errors import RefusedError
+from monitor.domain.scope import MOST, Scope
+from monitor.operations import carrying
 from monitor.operations.done import Done
-from monitor.operations.requeueing import put_back
-from monitor.operations.routing import route
-from monitor.operations.transaction import BusyError, act
-from monitor.store import lanes, requeues
-from monitor.store.requeues import Dead
+from monitor.operations.sentences import changed, cleaned
+from monitor.operations.transaction import act, record
+from monitor.store import bulks
+from monitor.store.bulks import Bulk
 
-MOST = 10_000  # messages a call may touch
-CHUNK = 500  # messages a transaction may touch: some 30 ms in which their lanes stand still
-ROUTED_CHUNK = 50  # routed ones are read with their bodies, up to 1 MiB each
-BUSY_LOCK_SECONDS = 1.0
-BUSY_SECONDS = 10.0  # how long a call waits for busy lanes in all: a person waits for the answer
+CLICK_SECONDS = 1.0  # for which a person waits; the clock does the rest
+FAILURE_LIMIT = 0.2
 
-Lock = Callable[[psycopg.Cursor[Any], Iterable[int]], set[int]]
+Cursor = psycopg.Cursor[Any]
 
 
-@dataclass(slots=True)
-class _Tally:
-    requeued: int = 0
-    gone: int = 0
-    busy: int = 0
-    refused: int = 0
-    why: str = ""
+def start(  # noqa: PLR0913 - what a person may choose, by name
+    actor: Actor,
+    scope: Scope,
+    *,
+    up_to_version: int,
+    is_canary: bool = False,
+    per_second: float | None = None,
+    failure_limit: float = FAILURE_LIMIT,
+    reason: str = "",
+) -> Done:
+    """Requeue what is dead in a scope and was so at that version; at most 100,000.
+
+    is_canary: only the oldest one; the rest waits for its outcome and for a person. per_second: no
+    faster than that. It stops by itself when more than failure_limit (0 to 1) of those whose
+    outcome is known failed again. Done.target names it. Raises RefusedError when nothing of it is
+    dead any more or a requeue of the same scope is on its way, RepeatedClickError for a second
+    click, and PermissionRefusedError without “operate”. Wants no open transaction.
+    """
+    reason = cleaned(reason)
+    values = {
+        "state": "canary" if is_canary else "running",
+        "actor": actor.name,
+        "reason": reason,
+        "per_second": per_second,
+        "failure_limit": failure_limit,
+    }
+    with act(actor, Permission.OPERATE) as cursor:
+        bulks.one_begins(cursor)
+        running = bulks.running_of(cursor, scope)
+        if running is not None:
+            raise RefusedError(
+                _("Requeue %(id)d takes the same dead letters; go on with it, or stop it first.")
+                % {"id": running}
+            )
+        bulk, total = bulks.begin(cursor, scope, values, up_to_version=up_to_version, limit=MOST)
+        if not total:
+            raise RefusedError(_("No message of these is dead any more; reload the page."))
+        detail = {"messages": total, "up_to_version": up_to_version, "canary": is_canary}
+        named = {name: value for name, value in asdict(scope).items() if value is not None}
+        record(cursor, actor, "requeue many", ("bulk", bulk), reason=reason, detail=detail | named)
+    carrying.carry_on(bulk, CLICK_SECONDS)
+    return _told(actor, bulk)
+
+
+def go_on(actor: Actor, bulk: int, *, seen: int) -> Done:
+    """Go on with the rest, after the canary or after a stop.
+
+    Raises RefusedError when it is not as seen or has nothing left; PermissionRefusedError without
+    “operate”.
+    """
+    with act(actor, Permission.OPERATE) as cursor:
+        found = _seen(cursor, bulk, seen)
+        if found.state not in ("waiting", "stopped") or not found.left:
+            raise RefusedError(_("Requeue %(id)d has nothing left to go on with.") % {"id": bulk})
+        bulks.turn(cursor, bulk, "running")
+        bulks.begin_round(cursor, bulk)
+        record(cursor, actor, "go on", ("bulk", bulk), detail={"left": found.left})
+    carrying.carry_on(bulk, CLICK_SECONDS)
+    return _told(actor, bulk)
+
+
+def stop(actor: Actor, bulk: int) -> Done:
+    """Put no more of it back; what was put back stays so.
+
+    Raises RefusedError when it does not run; PermissionRefusedError without “operate”.
+    """
+    with act(actor, Permission.OPERATE) as cursor:
+        found = bulks.find(cursor, bulk)
+        if found is None or found.state not in ("canary", "running", "waiting"):
+            raise RefusedError(_("Requeue %(id)d does not run.") % {"id": bulk})
+        why = _("stopped by %(actor)s") % {"actor": actor.name}
+        bulks.turn(cursor, bulk, "stopped", why)
+        record(cursor, actor, "stop", ("bulk", bulk), detail={"left": found.left})
+        bulks.end(cursor, bulk)
+        text = ngettext(
+            "Stopped. %(count)d message stays dead.",
+            "Stopped. %(count)d messages stay dead.",
+            found.left,
+        )
+        return Done(
+            verb="stop", text=text % {"count": found.left}, count=found.left, target=("bulk", bulk)
+        )
 
 
 def requeue_cause(actor: Actor, cause: str, *, up_to_version: int) -> Done:
-    """Requeue the dead messages of a cause that existed at that version, at most 10,000.
-
-    Each part commits by itself, so a failure half way keeps what was done. Returns what was really
-    done. Raises RefusedError when none is dead any more, or when nothing at all could be requeued
-    for another reason; PermissionRefusedError without “operate”.
-    """
-    with act(actor, Permission.OPERATE) as cursor:
-        seen = requeues.of_cause(cursor, cause, up_to_version=up_to_version, limit=MOST + 1)
-    if not seen:
-        raise RefusedError(_("No message of this cause is dead any more; reload the page."))
-    tally = _Tally()
-    taken = seen[:MOST]
-    busy = _requeue_free(actor, [each for each in taken if each.consumer != NO_CONSUMER], tally)
-    _requeue_busy(actor, busy, tally)
-    for part in _chunks([each for each in taken if each.consumer == NO_CONSUMER], ROUTED_CHUNK):
-        _route(actor, part, tally)
-    text = _sentence(tally, has_more=len(seen) > MOST)
-    if not tally.requeued and (tally.busy or tally.refused):
-        raise RefusedError(text)
-    return Done(verb="requeue", text=text, count=tally.requeued)
+    """Requeue the dead messages of a cause that existed at that version; see start."""
+    return start(actor, Scope(cause=cause), up_to_version=up_to_version)
 
 
-def _requeue_free(actor: Actor, seen: Sequence[Dead], tally: _Tally) -> list[Dead]:
-    """First round: what is in lanes that nobody holds. Returns the rest."""
-    rest: list[Dead] = []
-    for part in _chunks(sorted(seen, key=_by_lane), CHUNK):
-        rest += _requeue(actor, part, lanes.lock_free, tally)
-    return rest
+def _seen(cursor: Cursor, bulk: int, seen: int) -> Bulk:
+    found = bulks.find(cursor, bulk)
+    if found is None or found.version != seen:
+        raise changed(cursor, "bulk", bulk, _("Requeue %(id)d") % {"id": bulk})
+    return found
 
 
-def _requeue_busy(actor: Actor, seen: Sequence[Dead], tally: _Tally) -> None:
-    """Second round: lane by lane, waiting a little for the batches that hold them."""
-    deadline = time.monotonic() + BUSY_SECONDS
-    for _lane, group in groupby(sorted(seen, key=_by_lane), key=lambda each: each.lane):
-        for part in _chunks(list(group), CHUNK):
-            if time.monotonic() > deadline:
-                tally.busy += len(part)
-                continue
-            try:
-                _requeue(actor, part, lanes.lock, tally)
-            except BusyError:
-                tally.busy += len(part)
-
-
-def _requeue(actor: Actor, part: Sequence[Dead], lock: Lock, tally: _Tally) -> list[Dead]:
-    with act(actor, Permission.OPERATE, lock_seconds=BUSY_LOCK_SECONDS) as cursor:
-        held = lock(cursor, [each.lane for each in part])
-        mine = [each for each in part if each.lane in held]
-        moved = put_back(cursor, actor, mine) if mine else []
-    # Counted only here: the transaction has committed.
-    tally.requeued += len(moved)
-    tally.gone += len(mine) - len(moved)
-    return [each for each in part if each.lane not in held]
-
-
-def _route(actor: Actor, part: Sequence[Dead], tally: _Tally) -> None:
-    try:
-        with act(actor, Permission.OPERATE) as cursor:
-            lanes.lock(cursor, [each.lane for each in part])
-            routed = route(cursor, actor, part)
-    except BusyError:
-        tally.busy += len(part)
-        return
-    tally.requeued += len(routed.notes)
-    tally.refused += len(routed.refusals)
-    tally.gone += len(part) - len(routed.notes) - len(routed.refusals)
-    tally.why = next(iter(routed.refusals.values()), tally.why)
-
-
-def _sentence(tally: _Tally, *, has_more: bool) -> str:
-    parts = [_("%(count)d requeued") % {"count": tally.requeued}]
-    if tally.gone:
-        parts.append(
-            ngettext("%(count)d was no longer dead", "%(count)d were no longer dead", tally.gone)
-            % {"count": tally.gone}
+def _told(actor: Actor, bulk: int) -> Done:
+    """How far it came while the person waited."""
+    with act(replace(actor, click=None), Permission.OPERATE) as cursor:
+        found = bulks.find(cursor, bulk)
+        why = bulks.first_refusal(cursor, bulk)
+    assert found is not None  # noqa: S101 - it was begun
+    parts = [_("%(count)d requeued") % {"count": found.moved}]
+    if found.gone:
+        text = ngettext("%(count)d was no longer dead", "%(count)d were no longer dead", found.gone)
+        parts.append(text % {"count": found.gone})
+    if found.refused:
+        text = ngettext(
+            "%(count)d stays dead: %(why)s", "%(count)d stay dead: %(why)s", found.refused
         )
-    if tally.busy:
-        parts.append(
-            ngettext(
-                "%(count)d is in a busy session, try again",
-                "%(count)d are in busy sessions, try again",
-                tally.busy,
-            )
-            % {"count": tally.busy}
+        parts.append(text % {"count": found.refused, "why": why.rstrip(".")})
+    if found.left:
+        parts.append(_left(found) % {"count": found.left})
+    told = ", ".join(parts) + "."
+    if found.refused and not found.moved and not found.left:
+        raise RefusedError(told)
+    return Done(verb="requeue", text=told, count=found.moved, target=("bulk", bulk))
+
+
+def _left(bulk: Bulk) -> str:
+    if bulk.state in ("canary", "waiting"):
+        return ngettext(
+            "%(count)d waits for its outcome", "%(count)d wait for its outcome", bulk.left
         )
-    if tally.refused:
-        parts.append(
-            ngettext("%(count)d stays dead: %(why)s", "%(count)d stay dead: %(why)s", tally.refused)
-            % {"count": tally.refused, "why": tally.why.rstrip(".")}
-        )
-    if has_more:
-        parts.append(_("more are left, requeue again"))
-    return ", ".join(parts) + "."
-
-
-def _by_lane(dead: Dead) -> tuple[int, int]:
-    return dead.lane, dead.id
-
-
-def _chunks(rows: Sequence[Dead], size: int) -> Iterator[Sequence[Dead]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+    if bulk.state == "running":
+        return ngettext("%(count)d follows", "%(count)d follow", bulk.left)
+    return ngettext("%(count)d is left", "%(count)d are left", bulk.left)

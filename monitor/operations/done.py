@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The verb, a sentence for the person, and how many objects were changed."""
+    """The verb, a sentence for the person, how many objects were changed, and what to look at."""
 
     verb: str
     text: str
     count: int
+    target: tuple[str, int] | None = None  # an object (kind, id) that shows how it goes on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -12,15 +13,24 @@ from monitor.domain.effect import Evidence, Told
 from monitor.domain.errors import RefusedError
 from monitor.domain.states import AlertKind
 from monitor.engine import probing, verdict
+from monitor.engine.steadiness import WATCH
 from monitor.engine.verdict import Outcome, Settled
 from monitor.operations.done import Done
 from monitor.operations.sentences import changed, cleaned, decided
 from monitor.operations.transaction import act, record
-from monitor.store import alerts, events, reconciling
+from monitor.store import alerts, connections, events, reconciling
 from monitor.store.alerts import Alert
 from monitor.store.reconciling import Asked
 
 Cursor = psycopg.Cursor[Any]
+
+
+def expect_answers() -> None:
+    """Watch the clock for who may soon ask: "not done" counts only after seconds that were watched.
+
+    Costs one small statement; wants no transaction.
+    """
+    WATCH.look(connections.shared_cursor())
 
 
 def reconcile_now(actor: Actor, effect_id: int, *, seen: int) -> Done:
@@ -31,7 +41,7 @@ def reconcile_now(actor: Actor, effect_id: int, *, seen: int) -> Done:
     asked, or when somebody was faster while it was (an answer that contradicts opens an alert);
     PermissionRefusedError without “operate”. Wants no open transaction.
     """
-    with act(actor, Permission.OPERATE) as cursor:
+    with act(replace(actor, click=None), Permission.OPERATE) as cursor:
         found = _in_doubt(cursor, effect_id, seen)
         _check_askable(found)
     evidence = probing.ask(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.apps import AppConfig, apps
 from django.contrib.auth.management import create_permissions
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from monitor.domain.actor import Permission
 
@@ -29,6 +29,8 @@ def create_groups(
     """
     if using != DEFAULT_DB_ALIAS or not apps.is_installed("django.contrib.auth"):
         return
+    if not _has_tables(using):
+        return  # Only a part of the apps is migrated yet; the next migrate comes by here again.
     # Django makes permissions after each migrate too, but maybe later than this runs.
     create_permissions(sender, verbosity=verbosity, using=using)
     group_model = apps.get_model("auth", "Group")
@@ -40,3 +42,9 @@ def create_groups(
                 content_type__app_label="monitor", codename__in=[each.value for each in allowed]
             )
             group.permissions.set(found)
+
+
+def _has_tables(using: str) -> bool:
+    names = connections[using].introspection.table_names()
+    models = (("auth", "Group"), ("auth", "Permission"), ("contenttypes", "ContentType"))
+    return all(apps.get_model(*each)._meta.db_table in names for each in models)

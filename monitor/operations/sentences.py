@@ -100,5 +100,11 @@ def _past(verb: str) -> str:
         "reconcile": _("reconciled"),
         "escalate": _("escalated"),
         "steal": _("taken from its holder"),
+        "replay": _("corrected and put back"),
+        "requeue many": _("begun"),
+        "go on": _("gone on with"),
+        "stop": _("stopped"),
+        "skip gap": _("let go on without the missing number"),
+        "skip head": _("let go on without its head"),
     }
     return known.get(verb, verb)

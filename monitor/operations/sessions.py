@@ -12,6 +12,7 @@ from monitor.domain.actor import Actor, Permission
 from monitor.domain.errors import RefusedError
 from monitor.domain.states import AlertKind
 from monitor.operations.done import Done
+from monitor.operations.locking import locked, named
 from monitor.operations.sentences import changed, cleaned
 from monitor.operations.transaction import act, record
 from monitor.store import alerts, events, holds, lanes
@@ -27,17 +28,17 @@ def hold(actor: Actor, session_id: int, *, reason: str) -> Done:
     """
     with act(actor, Permission.OPERATE) as cursor:
         reason = cleaned(reason)
-        found = _locked(cursor, session_id)
+        found = locked(cursor, session_id)
         lane = keys.lane(found.consumer, session_id)
         if not holds.hold(cursor, session_id, lane, actor=actor.name, reason=reason):
-            raise changed(cursor, "session", session_id, _named(found))
+            raise changed(cursor, "session", session_id, named(found))
         alerts.raise_many(cursor, [_alert(found, actor, reason)])
         record(cursor, actor, "hold", ("session", session_id), reason=reason)
         running = holds.lease(cursor, session_id)
         text = _("%(session)s is held; what comes in for it waits.")
         if running is not None and not running.is_over:
             text = _("%(session)s is held; only message %(id)d, which runs now, may still finish.")
-        facts = {"session": _named(found), "id": running.message_id if running else 0}
+        facts = {"session": named(found), "id": running.message_id if running else 0}
         return Done(verb="hold", text=text % facts, count=1)
 
 
@@ -48,7 +49,7 @@ def resume(actor: Actor, session_id: int, *, seen: int) -> Done:
     “operate”.
     """
     with act(actor, Permission.OPERATE) as cursor:
-        found = _locked(cursor, session_id)
+        found = locked(cursor, session_id)
         if not holds.resume(cursor, session_id, seen=seen):
             raise _not_held(cursor, found)
         if found.dead_message is None:
@@ -58,7 +59,7 @@ def resume(actor: Actor, session_id: int, *, seen: int) -> Done:
             text = _("%(session)s is resumed, but dead message %(dead)d still holds it.")
         record(cursor, actor, "resume", ("session", session_id))
         lanes.wake(cursor)
-        facts = {"session": _named(found), "dead": found.dead_message}
+        facts = {"session": named(found), "dead": found.dead_message}
         return Done(verb="resume", text=text % facts, count=1)
 
 
@@ -88,22 +89,13 @@ def steal(actor: Actor, session_id: int, *, seen: int, reason: str) -> Done:
         return Done(verb="steal", text=text % facts, count=1)
 
 
-def _locked(cursor: psycopg.Cursor[Any], session_id: int) -> Session:
-    found = holds.session(cursor, session_id)
-    if found is None:
-        raise RefusedError(_("There is no session %(id)d.") % {"id": session_id})
-    lanes.lock(cursor, [keys.lane(found.consumer, session_id)])
-    # Read again under the lock: the gate may have changed while this waited.
-    return holds.session(cursor, session_id) or found
-
-
 def _not_held(cursor: psycopg.Cursor[Any], found: Session) -> RefusedError:
     if not found.held and found.dead_message is not None:
         return RefusedError(
             _("%(session)s is held by dead message %(dead)d: requeue or discard that message.")
-            % {"session": _named(found), "dead": found.dead_message}
+            % {"session": named(found), "dead": found.dead_message}
         )
-    return changed(cursor, "session", found.id, _named(found))
+    return changed(cursor, "session", found.id, named(found))
 
 
 def _not_leased(cursor: psycopg.Cursor[Any], session_id: int) -> RefusedError:
@@ -128,17 +120,7 @@ def _leased(found: Lease) -> str:
             "id": found.message_id,
             "consumer": found.consumer_name,
         }
-    return _("Session “%(key)s” of %(consumer)s") % {
-        "key": found.key,
-        "consumer": found.consumer_name,
-    }
-
-
-def _named(found: Session) -> str:
-    return _("Session “%(key)s” of %(consumer)s") % {
-        "key": found.key,
-        "consumer": found.consumer_name,
-    }
+    return named(found)
 
 
 def _alert(found: Session, actor: Actor, reason: str) -> alerts.Alert:

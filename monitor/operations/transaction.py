@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from django.db import OperationalError, connection, transaction
@@ -12,8 +13,9 @@ from django.utils.translation import gettext as _
 from psycopg.errors import DeadlockDetected, LockNotAvailable, QueryCanceled
 
 from monitor.domain.actor import Actor, Permission
-from monitor.domain.errors import RefusedError
-from monitor.store import audit, lanes, rollup
+from monitor.domain.errors import RefusedError, RepeatedClickError
+from monitor.operations.sentences import when
+from monitor.store import audit, clicks, lanes, rollup
 
 # A lane is held by a running batch: mostly for some 50 ms, behind a slow handler for seconds.
 LOCK_SECONDS = 5.0
@@ -31,7 +33,8 @@ def act(
 ) -> Iterator[psycopg.Cursor[Any]]:
     """A transaction for one verb; it commits when the block ends and rolls back when it raises.
 
-    Raises PermissionRefusedError before anything is read, and BusyError when rows stay locked.
+    Raises PermissionRefusedError before anything is read, RepeatedClickError when the actor's click
+    was carried out already, and BusyError when rows stay locked.
     """
     actor.require(permission)
     try:
@@ -39,6 +42,8 @@ def act(
             connection.ensure_connection()
             cursor = psycopg.Cursor(connection.connection)
             lanes.wait_at_most(cursor, lock_seconds or LOCK_SECONDS)
+            if actor.click is not None and not clicks.take(cursor, actor.click, actor.name):
+                raise _repeated(cursor, actor.click)
             yield cursor
     except (OperationalError, psycopg.OperationalError) as error:
         if isinstance(error, _BUSY) or isinstance(error.__cause__, _BUSY):
@@ -46,6 +51,12 @@ def act(
                 _("The session is busy right now: its messages are being processed. Try again.")
             ) from error
         raise
+
+
+def _repeated(cursor: psycopg.Cursor[Any], click: UUID) -> RepeatedClickError:
+    found = clicks.find(cursor, click)
+    text = _("This click was carried out already, at %(at)s; nothing was done twice.")
+    return RepeatedClickError(text % {"at": "?" if found is None else when(found[1])})
 
 
 def record(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from monitor.reports.page import LIMIT, Page, bounded, build, place
+from monitor.reports.page import LIMIT, MOST, Page, bounded, build, place
 from monitor.reports.reading import is_storable, reading
 from monitor.store import sql
 
@@ -26,6 +27,22 @@ class AuditRow:
     object_id: int
     reason: str
     detail: dict[str, Any]
+
+
+def every(
+    *,
+    actor: str | None = None,
+    verb: str | None = None,
+    thing: tuple[str, int] | None = None,
+) -> Iterator[AuditRow]:
+    """All acts, newest first, read page by page, so that any number of them needs little memory."""
+    cursor: str | None = None
+    while True:
+        found = page(cursor, limit=MOST, actor=actor, verb=verb, thing=thing)
+        yield from found.rows
+        if found.next is None:
+            return
+        cursor = found.next
 
 
 def page(

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from monitor.domain.consumer import NO_CONSUMER
+from monitor.domain.durations import BUCKET_SECONDS, BUCKETS
 from monitor.reports import counters
 from monitor.reports.reading import Cursor, reading
 from monitor.store import sql
@@ -23,16 +24,29 @@ _RECENT_MINUTES = 5  # what counts as "now" for the state of a consumer
 _STALLED_SECONDS = 120
 _MANY_FAILURES = 0.05  # of all runs; a few retries are no reason to look
 _COUNTERS = ("received", "processed", "duplicates")
+_DURATIONS = ("handler_seconds_bucket",)
+_FEW = 100  # messages: a smaller backlog says nothing about what limits it
 
 
 class ConsumerState(StrEnum):
     """The worst thing that is true of a consumer."""
 
     HELD = "held"  # an operator holds it
+    THROTTLED = "throttled"  # its downstream is away: one message at a time, every so often
     BLOCKED = "blocked"  # messages wait behind a held session, one is in doubt, or nothing moves
     DEGRADED = "degraded"  # failures or new dead letters within the last minutes
     IDLE = "idle"  # nothing came within the hour and nothing waits
     OK = "ok"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttle:
+    """Why and since when a consumer is throttled. failures: in a row. next_try: None: it runs."""
+
+    since: datetime
+    failures: int
+    next_try: datetime | None
+    error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +55,11 @@ class ConsumerRow:
 
     Rates are per second over the last 60 to 120 s. dead 100,001 means more than 100,000.
     is_stalled: messages could run, the oldest waits for 2 minutes, and nothing was processed since.
+    delayed: held back by their sender for a time. gaps: sessions that wait for a number.
+    p95_milliseconds: 95 of 100 handlers of the last 5 minutes took no longer; from a histogram, so
+    it is the upper bound of a bucket. empty_seconds: until nothing waits, at the pace of the
+    last 5 minutes; None: it does not shrink. is_one_session: most of what waits is of one session,
+    so more workers would not help.
     received_series and done_series: per minute, 60 values, the current minute last.
     """
 
@@ -60,6 +79,12 @@ class ConsumerRow:
     dead: int
     mismatches_open: int
     in_doubt: int
+    delayed: int
+    gaps: int
+    throttle: Throttle | None
+    p95_milliseconds: float | None
+    empty_seconds: float | None
+    is_one_session: bool
     received_series: tuple[float, ...]
     done_series: tuple[float, ...]
     is_stalled: bool
@@ -68,13 +93,13 @@ class ConsumerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerDetail:
-    """A consumer with its policy and who holds it. policy: names and values ready to show."""
+    """A consumer with its policy and who holds it. policy: as it was declared."""
 
     row: ConsumerRow
     source: str
     types: tuple[str, ...] | None
     when_dead: str
-    policy: tuple[tuple[str, str], ...]
+    policy: dict[str, Any]
     held: bool
     held_at: datetime | None
     held_by: str
@@ -128,7 +153,7 @@ def detail(consumer_id: int) -> ConsumerDetail | None:
         source=values[0],
         types=None if values[1] is None else tuple(values[1]),
         when_dead=values[2],
-        policy=tuple((name, "" if v is None else str(v)) for name, v in sorted(policy.items())),
+        policy=policy,
         held=values[4],
         held_at=values[5],
         held_by=values[6],
@@ -167,8 +192,9 @@ def rows(cursor: Cursor, now: datetime) -> tuple[ConsumerRow, ...]:
 def _all_rows(cursor: Cursor, now: datetime) -> list[ConsumerRow]:
     axis = counters.axis(now, _MINUTES)
     grown: dict[int, list[counters.Minute]] = defaultdict(list)
-    for each in counters.minutes(cursor, _COUNTERS, since=axis[0]):
-        grown[each.consumer_id].append(each)
+    for names, since in ((_COUNTERS, axis[0]), (_DURATIONS, axis[-_RECENT_MINUTES])):
+        for each in counters.minutes(cursor, names, since=since):
+            grown[each.consumer_id].append(each)
     cursor.execute(SQL["rows"], {"count": CAP + 1})
     return [
         _row(values, _Growth(axis=axis, now=now, minutes=grown[values[0]]))
@@ -184,6 +210,7 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         and oldest_at is not None
         and growth.now - oldest_at > timedelta(seconds=_STALLED_SECONDS)
         and not sum(growth.series("processed")[-2:])
+        and not 0 < values[7] <= values[15]  # each of its sessions waits for a number
     )
     stands = {
         "held": values[3],
@@ -191,6 +218,7 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         "backlog": backlog,
         "is_stalled": is_stalled,
         "in_doubt": values[13],
+        "throttled": values[16] is not None,
     }
     return ConsumerRow(
         id=values[0],
@@ -209,11 +237,48 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         dead=values[10],
         mismatches_open=values[11],
         in_doubt=values[13],
+        delayed=values[14],
+        gaps=values[15],
+        throttle=_throttle(*values[16:20]),
+        p95_milliseconds=_p95(growth),
+        empty_seconds=_empty_seconds(backlog - parked, growth),
+        is_one_session=backlog > _FEW and values[20] > backlog / 2,
         received_series=received,
         done_series=growth.series("processed", "done", "skipped"),
-        is_stalled=is_stalled and not values[3],
+        is_stalled=is_stalled and not values[3] and values[16] is None,
         version=values[12],
     )
+
+
+def _throttle(
+    since: datetime | None, failures: int, next_try: datetime | None, error: str
+) -> Throttle | None:
+    if since is None:
+        return None
+    return Throttle(since=since, failures=failures, next_try=next_try, error=error)
+
+
+def _p95(growth: _Growth) -> float | None:
+    """The upper bound of the bucket that holds the 95th of 100 runs, in ms; None without runs."""
+    counts = [growth.recent("handler_seconds_bucket", label) for label in BUCKETS]
+    total, seen = sum(counts), 0.0
+    if not total:
+        return None
+    for bound, count in zip(BUCKET_SECONDS, counts, strict=False):
+        seen += count
+        if seen >= 0.95 * total:
+            return bound * 1000.0
+    return BUCKET_SECONDS[-1] * 1000.0
+
+
+def _empty_seconds(waiting: int, growth: _Growth) -> float | None:
+    """How long until nothing waits, if it goes on as in the last minutes."""
+    if waiting <= 0:
+        return None
+    seconds = (growth.now - growth.axis[-_RECENT_MINUTES]).total_seconds()
+    shrinks = growth.recent("processed", "done", "skipped") - growth.recent("received")
+    shrinks += growth.recent("duplicates") + growth.recent("processed", "dead")
+    return waiting / (shrinks / seconds) if shrinks > 0 else None
 
 
 def _is_blocked(stands: dict[str, Any]) -> bool:
@@ -232,6 +297,7 @@ def _is_idle(stands: dict[str, Any], growth: _Growth) -> bool:
 # The worst that is true comes first.
 _STATES: tuple[tuple[ConsumerState, Callable[[dict[str, Any], _Growth], bool]], ...] = (
     (ConsumerState.HELD, lambda stands, _: bool(stands["held"])),
+    (ConsumerState.THROTTLED, lambda stands, _: bool(stands["throttled"])),
     (ConsumerState.BLOCKED, lambda stands, _: _is_blocked(stands)),
     (ConsumerState.DEGRADED, _is_degraded),
     (ConsumerState.IDLE, _is_idle),
@@ -242,7 +308,8 @@ _STATES: tuple[tuple[ConsumerState, Callable[[dict[str, Any], _Growth], bool]], 
 def _has_something(row: ConsumerRow) -> bool:
     if row.id == NO_CONSUMER:
         return row.dead > 0 or row.mismatches_open > 0
-    return row.backlog > 0 or row.dead > 0 or row.mismatches_open > 0 or row.in_doubt > 0
+    kept = (row.backlog, row.dead, row.mismatches_open, row.in_doubt, row.delayed)
+    return any(count > 0 for count in kept)
 
 
 def _mean(totals: list[counters.Total]) -> float | None:

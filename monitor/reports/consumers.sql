@@ -1,9 +1,10 @@
 -- name: rows
--- Every consumer with its snapshot, its dead letters, messages in doubt and open mismatches counted up
--- to a cap. locks: nothing. rows: one per consumer.
+-- Every consumer with its snapshot, its dead letters, messages in doubt, open mismatches and sessions with a
+-- gap counted up to a cap, and how long it has been throttled. locks: nothing. rows: one per consumer.
 SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked, 0), coalesce(s.waiting, 0),
        coalesce(s.sessions, 0), coalesce(s.held_sessions, 0), s.oldest_at, dead.count, mismatches.count, c.version,
-       coalesce(doubts.count, 0)
+       coalesce(doubts.count, 0), coalesce(s.delayed, 0), gaps.count, b.opened_at, b.failures, b.probe_at, b.error,
+       coalesce(top.backlog, 0)
   FROM comboio_consumer c
   LEFT JOIN comboio_consumer_snapshot s ON s.consumer = c.id
  CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_dead x WHERE x.consumer = c.id
@@ -14,6 +15,13 @@ SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked
   LEFT JOIN (SELECT i.consumer, count(*) FROM (SELECT consumer FROM comboio_in_doubt
                                                   ORDER BY at DESC, id DESC LIMIT %(count)s) i
               GROUP BY i.consumer) doubts ON doubts.consumer = c.id
+ CROSS JOIN LATERAL (SELECT count(*) FROM (SELECT FROM comboio_sequence q
+                                            WHERE q.gap_since IS NOT NULL
+                                              AND q.lane >= c.id * 256 AND q.lane < c.id * 256 + 256
+                                            LIMIT %(count)s) q) gaps
+  LEFT JOIN (SELECT consumer, max(backlog) AS backlog FROM comboio_session_snapshot GROUP BY consumer) top
+         ON top.consumer = c.id
+  LEFT JOIN comboio_breaker b ON b.consumer = c.id AND b.opened_at IS NOT NULL
  ORDER BY c.name;
 
 -- name: detail

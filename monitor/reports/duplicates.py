@@ -17,6 +17,7 @@ SQL = sql.load(__file__)
 RETENTION_SECONDS = 14 * 86_400.0  # dedup records are kept for 14 days
 GAP_BOUNDS = (1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, RETENTION_SECONDS)
 _SAMPLE = 10_000  # kept duplicates that gaps and top keys are read from
+_PRODUCERS_SAMPLE = 2_000  # each costs a look at its message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,23 @@ class TopKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Producer:
+    """Who sent duplicates of late, by origin and type: how many of those sampled, and their share.
+
+    cause: the commonest. gap_seconds: the lower quartile, the median and the upper quartile of the
+    time between the first delivery and its duplicate.
+    """
+
+    origin: str
+    type: str
+    count: int
+    share: float
+    cause: str
+    gap_seconds: tuple[float, float, float]
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GapBucket:
     """How many of the newest kept duplicates came within this gap, beyond the bucket before."""
 
@@ -68,6 +86,7 @@ class Duplicates:
     ratio_window: float | None
     runs_avoided_total: float
     top_keys: tuple[TopKey, ...]
+    producers: tuple[Producer, ...]
     gaps: tuple[GapBucket, ...]
     gaps_sampled: int
     longest_gap_seconds: float | None
@@ -82,6 +101,7 @@ def read(*, minutes: int = 60, consumer: int | None = None) -> Duplicates:
         grown = counters.minutes(cursor, ("received", "duplicates"), since=axis[0])
         totals = counters.totals(cursor, ("duplicates",))
         top_keys = _top_keys(cursor, consumer)
+        producers = _producers(cursor, consumer)
         cursor.execute(
             SQL["gaps"], {"bounds": list(GAP_BOUNDS), "consumer": consumer, "sample": _SAMPLE}
         )
@@ -99,6 +119,7 @@ def read(*, minutes: int = 60, consumer: int | None = None) -> Duplicates:
         ratio_window=again / came if came else None,
         runs_avoided_total=sum(t.value for t in totals if consumer in (None, t.consumer_id)),
         top_keys=top_keys,
+        producers=producers,
         gaps=_buckets({row[0]: row[1] for row in gaps}),
         gaps_sampled=sum(row[1] for row in gaps),
         longest_gap_seconds=max((row[2] for row in gaps), default=None),
@@ -146,6 +167,24 @@ def _top_keys(cursor: Cursor, consumer: int | None) -> tuple[TopKey, ...]:
             # A record may expire before its kept duplicates: then those are a lower bound.
             total=max(counted.get(row[0], 0), row[5]),
             last_at=row[6],
+        )
+        for row in rows
+    )
+
+
+def _producers(cursor: Cursor, consumer: int | None) -> tuple[Producer, ...]:
+    cursor.execute(SQL["producers"], {"consumer": consumer, "sample": _PRODUCERS_SAMPLE})
+    rows: list[tuple[Any, ...]] = cursor.fetchall()
+    total = sum(row[2] for row in rows)
+    return tuple(
+        Producer(
+            origin=row[0],
+            type=row[1],
+            count=row[2],
+            share=row[2] / total,
+            cause=row[3],
+            gap_seconds=tuple(row[4]),
+            last_at=row[5],
         )
         for row in rows
     )

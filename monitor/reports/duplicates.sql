@@ -13,6 +13,19 @@ SELECT t.message_id, coalesce(c.name, '?'), coalesce(m.origin, ''), coalesce(m.k
          ON true
  ORDER BY t.count DESC, t.last_at DESC, t.message_id;
 
+-- name: producers
+-- Who sent the newest kept duplicates: by the origin and type of the first message, with the commonest cause and
+-- the quartiles of the gap. locks: nothing. rows: at most 10, the most first.
+SELECT t.origin, t.type, count(*), mode() WITHIN GROUP (ORDER BY t.cause),
+       percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY t.gap_seconds), max(t.at)
+  FROM (SELECT coalesce(m.origin, '') AS origin, coalesce(m.type, '') AS type, d.cause, d.gap_seconds, d.at
+          FROM (SELECT d.message_id, d.cause, d.gap_seconds, d.at FROM comboio_duplicate d
+                 WHERE %(consumer)s::int IS NULL OR d.consumer = %(consumer)s
+                 ORDER BY d.at DESC LIMIT %(sample)s) d
+          LEFT JOIN LATERAL (SELECT m.origin, m.type FROM comboio_message m WHERE m.id = d.message_id OFFSET 0) m
+                 ON true) t
+ GROUP BY t.origin, t.type ORDER BY 3 DESC, 1, 2 LIMIT 10;
+
 -- name: counted
 -- All duplicates of some keys, which their dedup records count. locks: nothing. rows: one per key.
 SELECT d.message_id, d.duplicates

@@ -32,7 +32,7 @@ _ACCEPTED = re.compile(r"^(?P<first>.+)~[0-9a-f]{12}$", re.DOTALL)
 def read(cursor: Cursor, row: MessageRow) -> Detail:
     """All that is known of this message but its payload."""
     session = row.session_id or -row.id
-    content_type, headers, correlation_id, traceparent = _envelope(cursor, row.id)
+    envelope = _envelope(cursor, row.id)
     dead = _dead(cursor, row.id)
     done = _done(cursor, row.id)
     duplicates = _duplicates(cursor, row.id)
@@ -47,10 +47,13 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
     ]
     return Detail(
         row=row,
-        content_type=content_type,
-        headers=headers,
-        correlation_id=correlation_id,
-        traceparent=traceparent,
+        content_type=envelope[0],
+        headers=headers_of(envelope[1]),
+        correlation_id=envelope[2],
+        traceparent=envelope[3],
+        is_last=envelope[4],
+        sent_at=envelope[5],
+        not_before=envelope[6],
         gate=message_rows.gate(cursor, session),
         dead=dead,
         done=done,
@@ -74,10 +77,9 @@ def headers_of(text: str | None) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(found[name])) for name in sorted(found))
 
 
-def _envelope(cursor: Cursor, message_id: int) -> tuple[str, tuple[tuple[str, str], ...], str, str]:
+def _envelope(cursor: Cursor, message_id: int) -> tuple[Any, ...]:
     cursor.execute(SQL["envelope"], {"id": message_id})
-    row = cursor.fetchone() or ("", "{}", "", "")
-    return row[0], headers_of(row[1]), row[2], row[3]
+    return cursor.fetchone() or ("", "{}", "", "", False, None, None)
 
 
 def _dead(cursor: Cursor, message_id: int) -> Dead | None:

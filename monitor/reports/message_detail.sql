@@ -1,6 +1,7 @@
 -- name: envelope
 -- What came with the payload. locks: nothing. rows: 0 or 1.
-SELECT content_type, headers::text, coalesce(correlation_id, ''), coalesce(traceparent, '')
+SELECT content_type, headers::text, coalesce(correlation_id, ''), coalesce(traceparent, ''),
+       is_last, sent_at, not_before
   FROM comboio_message WHERE id = %(id)s;
 
 -- name: dead

@@ -38,6 +38,8 @@ def of(cursor: Cursor, ids: Sequence[int]) -> list[MessageRow]:
             sequence=values[9],
             received_at=values[10],
             payload_bytes=values[11],
+            due_at=standing.due_at,
+            reason=standing.reason,
         )
     return [found[each] for each in ids if each in found]
 

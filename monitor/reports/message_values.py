@@ -12,7 +12,10 @@ from monitor.reports.effect_values import Doubt, EffectRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRow:
-    """A message in a list. session_id None and session "" when it has no session."""
+    """A message in a list. session_id None and session "" when it has no session.
+
+    due_at: its sender delayed it until then. reason: why it is dead, "" when it is not.
+    """
 
     id: int
     consumer_id: int
@@ -28,6 +31,8 @@ class MessageRow:
     sequence: int | None
     received_at: datetime
     payload_bytes: int
+    due_at: datetime | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,3 +170,6 @@ class Detail:
     timeline: tuple[Moment, ...]
     before: tuple[MessageRow, ...]
     after: tuple[MessageRow, ...]
+    is_last: bool  # its sender marked it as the last of its session
+    sent_at: datetime | None
+    not_before: datetime | None

@@ -33,6 +33,8 @@ ORDER BY 1 DESC;
                         AND r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r ON true
   LEFT JOIN LATERAL (SELECT d.id FROM comboio_done d
                       WHERE %(state)s = 'done' AND d.id = m.id OFFSET 0) d ON true
+  LEFT JOIN LATERAL (SELECT v.id FROM comboio_waiting v
+                      WHERE %(state)s = 'waiting' AND v.id = m.id OFFSET 0) v ON true
   LEFT JOIN LATERAL (SELECT g.head FROM comboio_gate g WHERE g.session = m.session
                         AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
   LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
@@ -41,7 +43,7 @@ ORDER BY 1 DESC;
                         AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
     AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
-                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id
+                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id OR v.id IS NOT NULL
                        WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
                        ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
                             AND coalesce(w.slot, l.session) IS NULL END
@@ -56,6 +58,8 @@ UNION ALL
                         AND r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r ON true
   LEFT JOIN LATERAL (SELECT d.id FROM comboio_done d
                       WHERE %(state)s = 'done' AND d.id = m.id OFFSET 0) d ON true
+  LEFT JOIN LATERAL (SELECT v.id FROM comboio_waiting v
+                      WHERE %(state)s = 'waiting' AND v.id = m.id OFFSET 0) v ON true
   LEFT JOIN LATERAL (SELECT g.head FROM comboio_gate g WHERE g.session = m.session
                         AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
   LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
@@ -64,7 +68,7 @@ UNION ALL
                         AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
     AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
-                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id
+                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id OR v.id IS NOT NULL
                        WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
                        ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
                             AND coalesce(w.slot, l.session) IS NULL END

@@ -9,6 +9,7 @@ from monitor.reports import alerts, consumers, counters, problems, system
 from monitor.reports.consumers import ConsumerRow
 from monitor.reports.problems import Problem, ProblemKind
 from monitor.reports.reading import reading
+from monitor.reports.system import Durability
 
 __all__ = ["Overview", "Problem", "ProblemKind", "Totals", "read"]
 
@@ -41,6 +42,7 @@ class Overview:
     more: int
     consumers: tuple[ConsumerRow, ...]
     totals: Totals
+    durability: Durability
     snapshot_at: datetime | None
     now: datetime
 
@@ -54,11 +56,13 @@ def read() -> Overview:
         snapshot_at = consumers.snapshot_at(cursor)
         found = problems.find(cursor, rows, now=now, workers=workers, snapshot_at=snapshot_at)
         alerts_open = sum(alerts.open_by_kind(cursor, cap=_MOST_ALERTS).values())
+        durability = system.durability(cursor)
     return Overview(
         problems=tuple(found[:_MOST_PROBLEMS]),
         more=max(0, len(found) - _MOST_PROBLEMS),
         consumers=rows,
         totals=_totals(rows, workers=workers, alerts_open=alerts_open),
+        durability=durability,
         snapshot_at=snapshot_at,
         now=now,
     )

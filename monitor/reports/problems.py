@@ -28,6 +28,8 @@ class ProblemKind(StrEnum):
     CONFLICT = "conflict"  # evidence against a decision about an effect
     IN_DOUBT = "effect in doubt"
     HELD_SESSION = "held session"
+    GAP = "gap"  # a number of a session is missing, longer than its consumer waits quietly
+    THROTTLED_CONSUMER = "throttled consumer"
     HELD_CONSUMER = "held consumer"
     DEAD_LETTER = "dead letter"
     MISMATCH = "mismatch"
@@ -41,8 +43,9 @@ class Problem:
     count: how many of its kind (held sessions, dead messages, mismatches). size: messages that
     wait because of it. subject: the session's key, the cause, the message's key, or "".
     verb: requeue (target: the dead message), requeue_cause (cause = subject, seen = up_to_version),
-    resume (a session or a consumer), ask (the provider of an effect), or open (only a page).
-    recorded: the effects that a requeue would meet.
+    resume (a session or a consumer), ask (the provider of an effect), ask_all (about all of the
+    consumer's), skip_gap (seen: the missing number), keep_first (of a mismatch), or open (a page).
+    recorded: the effects that a requeue would meet. numbers: first and last one missing in a gap.
     target_kind: message, session, consumer, cause, mismatch, effect or system. seen: the version to
     name.
     """
@@ -61,6 +64,7 @@ class Problem:
     seen: int
     session_id: int | None = None
     recorded: Recorded | None = None
+    numbers: tuple[int, int] | None = None
 
 
 def find(
@@ -77,6 +81,8 @@ def find(
         *_conflicts(cursor),
         *_in_doubt(cursor),
         *_held_sessions(cursor),
+        *_gaps(cursor),
+        *_throttled(rows),
         *_held_consumers(cursor, rows),
         *_dead_letters(cursor, rows),
         *_mismatches(cursor),
@@ -123,7 +129,8 @@ def _conflicts(cursor: Cursor) -> Iterator[Problem]:
 def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["in_doubt"])
     for values in cursor.fetchall():
-        is_one_that_can_be_asked = values[4] and values[5] == 1
+        # The worst of several tells whether the others can probably be asked, too.
+        verb = ("ask" if values[5] == 1 else "ask_all") if values[4] else "open"
         yield _problem(
             ProblemKind.IN_DOUBT,
             owner=(values[0], values[1]),
@@ -132,7 +139,7 @@ def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
             since=values[7],
             count=values[5],
             size=int(values[6]),
-            verb="ask" if is_one_that_can_be_asked else "open",
+            verb=verb,
             target=("effect", values[2]),
             seen=values[8],
         )
@@ -150,7 +157,7 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
             ProblemKind.HELD_SESSION,
             owner=(values[0], values[1]),
             subject=key,
-            title=values[9] or "",
+            title=(values[9] or "") if is_dead_head else _by(values[13], values[14]),
             since=values[12],
             count=values[10],
             size=int(values[11]),
@@ -162,6 +169,38 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
         )
 
 
+def _gaps(cursor: Cursor) -> Iterator[Problem]:
+    cursor.execute(SQL["gaps"])
+    for number, name, session, key, missing, before, since, count, size in cursor.fetchall():
+        last = missing if before is None else max(missing, before - 1)
+        yield _problem(
+            ProblemKind.GAP,
+            owner=(number, name),
+            subject=key,
+            numbers=(missing, last),
+            since=since,
+            count=count,
+            size=int(size),
+            verb="skip_gap" if count == 1 else "open",
+            seen=missing,
+            target=("session", session),
+            session_id=session,
+        )
+
+
+def _throttled(rows: Sequence[ConsumerRow]) -> Iterator[Problem]:
+    for row in rows:
+        if row.throttle is not None:
+            yield _problem(
+                ProblemKind.THROTTLED_CONSUMER,
+                owner=(row.id, row.name),
+                title=row.throttle.error,
+                since=row.throttle.since,
+                size=row.backlog,
+                target=("consumer", row.id),
+            )
+
+
 def _held_consumers(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Problem]:
     cursor.execute(SQL["held_consumers"])
     known = {row.id: row for row in rows}
@@ -171,7 +210,7 @@ def _held_consumers(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Pro
             yield _problem(
                 ProblemKind.HELD_CONSUMER,
                 owner=(row.id, row.name),
-                title=f"{held_by}: {reason}" if reason else held_by,
+                title=_by(held_by, reason),
                 since=held_at,
                 size=row.backlog,
                 verb="resume",
@@ -202,14 +241,16 @@ def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Probl
 
 def _mismatches(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["mismatches"])
-    for number, name, count, since, oldest, key in cursor.fetchall():
+    for number, name, count, since, oldest, key, version in cursor.fetchall():
         yield _problem(
             ProblemKind.MISMATCH,
             owner=(number, name),
             subject=key or "",
             since=since,
             count=count,
+            verb="keep_first" if count == 1 else "open",
             target=("mismatch", oldest),
+            seen=version,
         )
 
 
@@ -218,6 +259,10 @@ def _figures(cursor: Cursor, now: datetime, snapshot_at: datetime | None) -> Ite
     cursor.execute(SQL["anything_ready"])
     if is_old and cursor.fetchone()[0]:
         yield _problem(ProblemKind.STALE_FIGURES, since=snapshot_at, target=("system", 0))
+
+
+def _by(person: str, reason: str) -> str:
+    return f"{person}: {reason}" if reason else person
 
 
 def _problem(

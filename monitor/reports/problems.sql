@@ -4,8 +4,10 @@
 SELECT DISTINCT ON (h.consumer)
        h.consumer, coalesce(c.name, '?'), h.session, coalesce(k.key, ''), h.held, h.dead_message,
        h.version, x.version, x.reason, x.error,
-       count(*) OVER of_consumer, sum(h.backlog) OVER of_consumer, min(h.since) OVER of_consumer
-  FROM (SELECT g.session, g.lane / 256 AS consumer, g.held, g.dead_message, g.version, g.since,
+       count(*) OVER of_consumer, sum(h.backlog) OVER of_consumer, min(h.since) OVER of_consumer,
+       coalesce(h.held_by, ''), coalesce(h.held_reason, '')
+  FROM (SELECT g.session, g.lane / 256 AS consumer, g.held, g.held_by, g.held_reason, g.dead_message, g.version,
+               g.since,
                coalesce(s.backlog, 0) AS backlog
           FROM (SELECT * FROM comboio_gate WHERE held OR dead_message IS NOT NULL LIMIT 10000) g
           LEFT JOIN comboio_session_snapshot s ON s.session = g.session) h
@@ -33,6 +35,22 @@ SELECT DISTINCT ON (x.consumer)
 WINDOW of_consumer AS (PARTITION BY x.consumer)
  ORDER BY x.consumer, x.at, x.id;
 
+-- name: gaps
+-- Sessions that have waited too long for a number, with the one that has waited longest of each consumer. Up
+-- to 10,000 of them are looked at. locks: nothing. rows: one per consumer that has any.
+SELECT DISTINCT ON (o.consumer)
+       o.consumer, coalesce(c.name, '?'), o.session, coalesce(k.key, ''), o.next, o.gap_before, o.gap_since,
+       count(*) OVER of_consumer, sum(o.backlog) OVER of_consumer
+  FROM (SELECT q.lane / 256 AS consumer, q.session, q.next, q.gap_before, q.gap_since,
+               coalesce(s.backlog, 0) AS backlog
+          FROM (SELECT * FROM comboio_sequence
+                 WHERE gap_since IS NOT NULL AND alerted_at IS NOT NULL LIMIT 10000) q
+          LEFT JOIN comboio_session_snapshot s ON s.session = q.session) o
+  LEFT JOIN comboio_consumer c ON c.id = o.consumer
+  LEFT JOIN LATERAL (SELECT k.key FROM comboio_session k WHERE k.id = o.session OFFSET 0) k ON true
+WINDOW of_consumer AS (PARTITION BY o.consumer)
+ ORDER BY o.consumer, o.gap_since, o.session;
+
 -- name: conflicts
 -- Effects with evidence against their decision whose alert nobody has acknowledged, the latest first.
 -- locks: nothing. rows: at most count.
@@ -59,7 +77,8 @@ SELECT a.subject, a.consumer, min(a.first_at) FROM (
 -- Open mismatches by consumer, up to 10,000, with the oldest of them. locks: nothing.
 -- rows: one per consumer that has any.
 SELECT m.consumer, coalesce(c.name, '?'), count(*), min(m.first_at), min(m.id),
-       (SELECT f.key FROM comboio_message f WHERE f.id = min(m.message_id))
+       (SELECT f.key FROM comboio_message f WHERE f.id = min(m.message_id)),
+       (SELECT x.version FROM comboio_mismatch x WHERE x.id = min(m.id))
   FROM (SELECT consumer, first_at, id, message_id FROM comboio_mismatch WHERE verdict IS NULL
          ORDER BY last_at DESC, id DESC LIMIT 10000) m
   LEFT JOIN comboio_consumer c ON c.id = m.consumer

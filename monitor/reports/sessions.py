@@ -20,11 +20,26 @@ _STRIP_BEFORE, _STRIP_AFTER = 20, 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A number that is missing, and the lowest one that waits for it."""
+
+    missing: int
+    before: int
+    since: datetime
+
+    @property
+    def last(self) -> int:
+        """The last number that is missing."""
+        return max(self.missing, self.before - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """A session in the list. blocker: dead head, in doubt, held, retry, alone or "".
+    """A session in the list. blocker: dead head, in doubt, held, retry, gap, alone, delayed or "".
 
     head: the message that runs next or blocks. reason: why it is blocked, in words.
-    effect_id: the effect in doubt that blocks it.
+    effect_id: the effect in doubt that blocks it. delayed: messages that their sender delayed,
+    1,001 means more; next_due: when the first of them is due.
     """
 
     id: int
@@ -41,6 +56,9 @@ class SessionRow:
     version: int
     impact: float
     effect_id: int | None
+    gap: Gap | None
+    delayed: int
+    next_due: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +76,8 @@ class SessionDetail:
     strip: its messages round the head in order (up to 20 before, 40 from the head on).
     head: first waiting message, or the dead one or the one in doubt that holds it.
     dead_version: what the verbs of a dead head name. recorded: the effects of the head.
-    lease: who works on it in external mode.
+    lease: who works on it in external mode. next: the number that runs next, None without numbers.
+    ended: the last message of the session has run. delayed: held back by their sender.
     """
 
     id: int
@@ -75,6 +94,11 @@ class SessionDetail:
     doubt: Doubt | None
     lease: Lease | None
     strip: tuple[MessageRow, ...]
+    next: int | None
+    ended: bool
+    gap: Gap | None
+    delayed: int
+    next_due: datetime | None
 
 
 def page(
@@ -123,6 +147,7 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
         "lane": lane[0] if lane else -1,
         "dead_message": dead_message,
         "count": CAP + 1,
+        "numbered": known[4],
     }
     cursor.execute(SQL["counts"], values)
     ready, dead, first, dead_version = cursor.fetchone()
@@ -130,7 +155,9 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
     head = dead_message if dead_message is not None else first
     if doubt is not None:
         head = doubt.message_id
-    strip = _strip(cursor, session_id, head)
+    strip = _strip(cursor, session_id, head, numbered=known[4])
+    cursor.execute(SQL["progress"], values)
+    number, ended, gap_since, gap_before, delayed, next_due = cursor.fetchone()
     return SessionDetail(
         id=session_id,
         consumer_id=known[0],
@@ -146,10 +173,17 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
         doubt=doubt,
         lease=effect_rows.lease(cursor, session_id),
         strip=tuple(strip),
+        next=number if known[4] else None,
+        ended=ended,
+        gap=_gap(number, gap_since, gap_before),
+        delayed=delayed,
+        next_due=next_due,
     )
 
 
-def _strip(cursor: Cursor, session_id: int, head: int | None) -> list[MessageRow]:
+def _strip(
+    cursor: Cursor, session_id: int, head: int | None, *, numbered: bool
+) -> list[MessageRow]:
     values: dict[str, Any] = {
         "session": session_id,
         "head": FIRST_ID if head is None else head,  # nothing waits: the newest messages
@@ -157,23 +191,37 @@ def _strip(cursor: Cursor, session_id: int, head: int | None) -> list[MessageRow
         "after": _STRIP_AFTER,
     }
     cursor.execute(SQL["strip"], values)
-    return message_rows.of(cursor, [row[0] for row in cursor.fetchall()])
+    rows = message_rows.of(cursor, [row[0] for row in cursor.fetchall()])
+    if numbered:
+        rows.sort(key=lambda row: (row.id if row.sequence is None else row.sequence, row.id))
+    return rows
+
+
+def _gap(missing: int | None, since: datetime | None, before: int | None) -> Gap | None:
+    if missing is None or since is None:
+        return None
+    return Gap(missing=missing, before=missing + 1 if before is None else before, since=since)
+
+
+def _blocker(values: tuple[Any, ...]) -> tuple[str, str]:
+    """What keeps a session of the list from running, the strongest first, and why."""
+    held, dead_message, retry_at, solo_until, held_by, held_reason, error = values[7:14]
+    by = f"{held_by}: {held_reason}" if held_reason else held_by
+    known = (
+        (values[17] is not None, "in doubt", values[18]),
+        (held, "held", by),
+        (dead_message is not None, "dead head", error),
+        (retry_at is not None, "retry", error),
+        (values[20] is not None, "gap", ""),
+        (solo_until is not None, "alone", ""),
+        (values[4] == 0 and values[22] > 0, "delayed", ""),
+    )
+    return next(((blocker, reason) for holds, blocker, reason in known if holds), ("", ""))
 
 
 def _row(values: tuple[Any, ...]) -> SessionRow:
-    held, dead_message, retry_at, solo_until, held_by, held_reason, error = values[7:14]
-    doubted, effect = values[17:19]
-    blocker, reason = "", ""
-    if doubted is not None:
-        blocker, reason = "in doubt", effect
-    elif held:
-        blocker, reason = "held", f"{held_by}: {held_reason}" if held_reason else held_by
-    elif dead_message is not None:
-        blocker, reason = "dead head", error
-    elif retry_at is not None:
-        blocker, reason = "retry", error
-    elif solo_until is not None:
-        blocker = "alone"
+    blocker, reason = _blocker(values)
+    gap = _gap(*values[19:22])
     return SessionRow(
         id=values[0],
         consumer_id=values[1],
@@ -184,9 +232,12 @@ def _row(values: tuple[Any, ...]) -> SessionRow:
         head_at=values[6],
         blocker=blocker,
         reason=reason,
-        blocked_since=values[14] if blocker else None,
-        retry_at=retry_at,
+        blocked_since=gap.since if gap and blocker == "gap" else values[14] if blocker else None,
+        retry_at=values[9],
         version=values[15],
         impact=values[16],
-        effect_id=doubted,
+        effect_id=values[17],
+        gap=gap,
+        delayed=values[22],
+        next_due=values[23],
     )

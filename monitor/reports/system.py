@@ -8,6 +8,20 @@ from datetime import datetime
 from monitor.reports import consumers, counters
 from monitor.reports.reading import Cursor, reading
 from monitor.store import sql
+from monitor.store.safety import Durability, durability
+
+__all__ = [
+    "Books",
+    "Durability",
+    "System",
+    "TableRow",
+    "WorkerRow",
+    "dedup_records",
+    "durability",
+    "last_heartbeat",
+    "live_workers",
+    "read",
+]
 
 SQL = sql.load(__file__)
 
@@ -63,6 +77,7 @@ class System:
     snapshot_at: datetime | None
     unfolded_deltas: int
     database_version: str
+    durability: Durability
     now: datetime
 
 
@@ -78,6 +93,7 @@ def read() -> System:
             snapshot_at=consumers.snapshot_at(cursor),
             unfolded_deltas=unfolded,
             database_version=version,
+            durability=durability(cursor),
             now=now,
         )
 
@@ -126,12 +142,14 @@ def _tables(cursor: Cursor) -> tuple[TableRow, ...]:
 
 
 def _books(cursor: Cursor) -> Books:
-    totals = counters.totals(cursor, ("received", "processed", "operator_actions"))
+    totals = counters.totals(cursor, ("received", "processed", "operator_actions", "purged"))
     accepted = sum(t.value for t in totals if (t.name, t.label) in _ACCEPTED)
     done = sum(t.value for t in totals if t.name == "processed" and t.label in ("done", "skipped"))
     cursor.execute(SQL["states"], {"count": _COUNTED + 1})
     ready, dead, discarded, in_doubt = cursor.fetchone()
     is_whole = max(ready, dead, discarded, in_doubt) <= _COUNTED
+    purged = sum(t.value for t in totals if (t.name, t.label) == ("purged", "discarded"))
+    discarded += int(purged)  # as done ones: all that ever were
     standing = ready + int(done) + dead + discarded + in_doubt
     return Books(
         accepted=int(accepted),

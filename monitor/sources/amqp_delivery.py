@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from monitor.domain import keys
+from monitor import conf
+from monitor.domain import keys, times
 from monitor.domain.errors import RejectedDeliveryError
 from monitor.domain.fingerprint import is_json, parse_json
 from monitor.domain.message import Delivery
 from monitor.domain.places import Found, Place, sequence_at, text_at
 from monitor.domain.settings import AmqpSource
+from monitor.domain.source import DAY_SECONDS
 from monitor.sources import base
 
 _HEADERS, _HEADER_CHARACTERS, _HEADERS_BYTES = 64, 1024, 16 * 1024
@@ -24,6 +26,7 @@ _CLOUD_EVENTS = ("cloudevents:", "cloudevents_")
 _PLAIN = frozenset({"", "identity", "binary", "utf-8", "utf8", "us-ascii", "8bit", "7bit"})
 _WINDOW = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+Read = TypeVar("Read")
 _MESSAGE_ID, _TYPE = Place.parse("property:message_id"), Place.parse("property:type")
 
 
@@ -47,11 +50,9 @@ class Mapper:
         self._settings = settings
         self._origin = settings.origin or settings.name
         self._key = Place.parse(settings.key) if settings.key else None
-        self._session = Place.parse(settings.session) if settings.session else None
-        self._type = Place.parse(settings.type) if settings.type else None
-        self._sequence = Place.parse(settings.sequence) if settings.sequence else None
-        places = (self._key, self._session, self._type, self._sequence)
-        self._reads_body = any(each is not None and each.kind == "body" for each in places)
+        self._places = {name: Place.parse(text) for name, text in settings.other_places().items()}
+        places = [*self._places.values(), *([self._key] if self._key else [])]
+        self._reads_body = any(each.kind == "body" for each in places)
 
     def deliver(self, letter: Letter) -> Delivery:
         """The delivery of a message; malformed, with the reason, when it breaks a rule."""
@@ -91,14 +92,26 @@ class Mapper:
             origin=event.get("source") or self._origin,
             key=self._key_of(found, event, payload),
             type=self._type_of(found, event),
-            session=text_at(self._session, found) if self._session else "",
-            sequence=sequence_at(self._sequence, found) if self._sequence else None,
+            session=self._at("session", text_at, found) or "",
+            sequence=self._at("sequence", sequence_at, found),
+            is_last=self._at("last", times.is_last, found) or False,
+            not_before=self._at("not_before", times.not_before, found),
+            sent_at=self._at("sent_at", times.sent_at, found)
+            if "sent_at" in self._places
+            else times.sending_time(event.get("time")),
+            window_seconds=conf.get().retention.dedup_days * DAY_SECONDS,
+            old_is_dead=self._settings.too_old == "dead",
         )
         keys.check_key(delivery.key)
         keys.check_origin(delivery.origin)
         keys.check_session(delivery.session)
         keys.check_type(delivery.type)
         return delivery
+
+    def _at(self, setting: str, read: Callable[[Place, Found], Read], found: Found) -> Read | None:
+        """What stands at the place of a setting; None when none is configured."""
+        place = self._places.get(setting)
+        return None if place is None else read(place, found)
 
     def _parsed(self, payload: bytes, content_type: str) -> Any:
         if is_json(content_type) or self._reads_body:
@@ -118,9 +131,10 @@ class Mapper:
         )
 
     def _type_of(self, found: Found, event: Mapping[str, str]) -> str:
-        if event and self._type is None:
+        place = self._places.get("type")
+        if event and place is None:
             return event["type"]
-        return text_at(self._type or _TYPE, found)
+        return text_at(place or _TYPE, found)
 
 
 def decoded(letter: Letter, limit_bytes: int) -> bytes:

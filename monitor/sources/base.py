@@ -52,7 +52,7 @@ def body_key(payload: bytes) -> str:
 def set_aside(delivery: Delivery, reason: str) -> Delivery:
     """The same delivery as a malformed one that can always be stored, keyed by its body.
 
-    What may have broken a rule (key, session, type, sequence) is dropped; the body is kept.
+    What may have broken a rule (key, session, type, sequence, times) is dropped; the body is kept.
     """
     return replace(
         delivery,
@@ -60,6 +60,9 @@ def set_aside(delivery: Delivery, reason: str) -> Delivery:
         type="",
         session="",
         sequence=None,
+        is_last=False,
+        not_before=None,
+        sent_at=None,
         malformed=reason[:_REASON_CHARACTERS] or "The message cannot be stored.",
     )
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
-from monitor.domain import keys
+from monitor import conf
+from monitor.domain import keys, times
 from monitor.domain.message import Delivery
 from monitor.domain.places import Found, Place, sequence_at, text_at
-from monitor.domain.source import HttpSource
+from monitor.domain.source import DAY_SECONDS, HttpSource
 from monitor.sources.refusal import Reason, Refusal
 
 CONTENT_TYPE_CHARACTERS = 200
@@ -69,6 +71,13 @@ def deliver(
         sequence=None
         if source.sequence is None
         else sequence_at(Place.parse(source.sequence), found),
+        is_last=source.last is not None and times.is_last(Place.parse(source.last), found),
+        not_before=None
+        if source.not_before is None
+        else times.not_before(Place.parse(source.not_before), found),
+        sent_at=_sent_at(source, found),
+        window_seconds=conf.get().retention.dedup_days * DAY_SECONDS,
+        old_is_dead=source.too_old == "dead",
         content_type=content_type,
         headers=_kept(envelope, identity.attributes),
         correlation_id=_context(
@@ -100,12 +109,19 @@ def _text(place: str | None, found: Found) -> str:
     return "" if place is None else text_at(Place.parse(place), found)
 
 
+def _sent_at(source: HttpSource, found: Found) -> datetime | None:
+    """Where the settings say, else the time of a CloudEvent; an odd one stays text in headers."""
+    if source.sent_at is not None:
+        return times.sent_at(Place.parse(source.sent_at), found)
+    return times.sending_time(found.attributes.get("time"))
+
+
 def _kept(envelope: Envelope, attributes: Mapping[str, str]) -> dict[str, str]:
     source = envelope.source
     named = {
         text.partition(":")[2].lower()
-        for text in (*source.keys(), source.session, source.type, source.sequence)
-        if text is not None and text.startswith("header:")
+        for text in (*source.keys(), *source.other_places().values())
+        if text.startswith("header:")
     }
     kept = {
         name: value

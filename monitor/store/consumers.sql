@@ -30,10 +30,23 @@ UPDATE comboio_consumer SET active = false WHERE active AND NOT name = ANY(%(nam
 
 -- name: runnable
 -- Consumers with something in their lanes that are not held by an operator; a hold with an end ends by itself.
--- One index probe each: its cost does not grow with the backlog. rows: at most one per id.
-SELECT c.id FROM comboio_consumer c
+-- A throttled one only when its next try is due. One index probe each: its cost does not grow with the
+-- backlog. rows: at most one per id, whether its downstream was away, and whether it is throttled.
+SELECT c.id, b.consumer IS NOT NULL, b.opened_at IS NOT NULL
+  FROM comboio_consumer c
+  LEFT JOIN comboio_breaker b ON b.consumer = c.id
  CROSS JOIN LATERAL (SELECT 1 FROM comboio_ready r
                       WHERE r.lane >= c.id * 256 AND r.lane < c.id * 256 + 256
                       ORDER BY r.lane, r.session, r.id LIMIT 1) waiting
  WHERE c.id = ANY(%(ids)s::smallint[])
+   AND coalesce(b.probe_at <= statement_timestamp(), true)
    AND NOT (c.held AND (c.held_until IS NULL OR c.held_until > statement_timestamp()));
+
+-- name: urgent
+-- Consumers with something that a dead worker left: suspects of its crash that may run, and leases that ran
+-- out. Both tables hold only what is in the way now. rows: one per consumer.
+SELECT DISTINCT lane / 256 FROM comboio_gate
+ WHERE solo_until IS NOT NULL AND NOT held AND dead_message IS NULL
+   AND coalesce(retry_at <= statement_timestamp(), true)
+ UNION
+SELECT consumer FROM comboio_lease WHERE expires_at <= clock_timestamp();

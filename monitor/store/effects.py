@@ -14,7 +14,7 @@ SQL = load(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An effect as stored. settled_for: seconds past its settle time; None: not called."""
+    """An effect as stored. called_for: seconds since its last call; None: not called."""
 
     id: int
     message_id: int
@@ -33,7 +33,8 @@ class Record:
     decided_by: str
     settled_at: datetime | None
     version: int
-    settled_for: float | None
+    called_for: float | None
+    settle_seconds: float
     is_key_old: bool
 
     @property
@@ -45,6 +46,18 @@ class Record:
     def is_open(self) -> bool:
         """Whether it has no outcome yet."""
         return self.state in ("in progress", "in doubt")
+
+    def unsettled_seconds(self, steady_seconds: float) -> float:
+        """How long "not done" will still prove nothing; 0.0: it proves that nothing was done.
+
+        steady_seconds: for how long the clock that called_for was read from had no step.
+        """
+        if self.called_for is None:
+            return self.settle_seconds
+        # A call from the future or from before the watch began: it is at least as old as the watch.
+        is_vouched = 0 <= self.called_for <= steady_seconds
+        gone = self.called_for if is_vouched else steady_seconds
+        return max(self.settle_seconds - gone, 0.0)
 
 
 def begin(cursor: Cursor, values: dict[str, Any]) -> None:

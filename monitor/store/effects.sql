@@ -10,7 +10,7 @@ ON CONFLICT (message_id, name) DO NOTHING;
 -- The effect of a message by name. locks: its row. rows: 0 or 1.
 SELECT id, message_id, consumer, name, key, kind, request::text, request_hash, state, last_step, calls,
        result::text, error, conflict, decided_by, settled_at, version,
-       extract(epoch FROM clock_timestamp() - called_at)::float8 - settle_seconds AS settled_for,
+       extract(epoch FROM clock_timestamp() - called_at)::float8 AS called_for, settle_seconds,
        coalesce(key_until <= clock_timestamp(), false) AS is_key_old
   FROM comboio_effect WHERE message_id = %(message)s AND name = %(name)s FOR UPDATE;
 
@@ -18,7 +18,7 @@ SELECT id, message_id, consumer, name, key, kind, request::text, request_hash, s
 -- One effect. locks: its row. rows: 0 or 1.
 SELECT id, message_id, consumer, name, key, kind, request::text, request_hash, state, last_step, calls,
        result::text, error, conflict, decided_by, settled_at, version,
-       extract(epoch FROM clock_timestamp() - called_at)::float8 - settle_seconds AS settled_for,
+       extract(epoch FROM clock_timestamp() - called_at)::float8 AS called_for, settle_seconds,
        coalesce(key_until <= clock_timestamp(), false) AS is_key_old
   FROM comboio_effect WHERE id = %(id)s FOR UPDATE;
 
@@ -91,6 +91,7 @@ SELECT id, %(consumer)s, %(lane)s, %(session)s, %(effect)s, %(attempts)s FROM go
 WITH back AS (
     DELETE FROM comboio_in_doubt d WHERE d.id = %(message)s
        AND NOT EXISTS (SELECT FROM comboio_effect e WHERE e.message_id = d.id AND e.state = 'in doubt')
-    RETURNING id, lane, session
+    RETURNING id, consumer, lane, session
 )
-INSERT INTO comboio_ready (lane, session, id) SELECT lane, session, id FROM back;
+INSERT INTO comboio_ready (lane, session, id, sequence)
+SELECT lane, session, id, comboio_put_back(consumer, id) FROM back;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,30 @@ SQL = load(__file__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoloTurn:
-    """A suspect session: its head and how often that failed. head None: nothing is waiting."""
+    """A suspect session: its head and how often that failed. head None: nothing is waiting.
 
+    deaths: starts of the head that ended with the death of a worker; 0: none is counted yet.
+    place: of a numbered one its number, next, whether it is ended, and the number behind its gap.
+    """
+
+    session: int
+    lane: int
     solo_until: int
     attempts: int
     head: int | None
+    deaths: int = 0
+    place: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingHead:
+    """The head of a session that waits for its retry. number: of a numbered session."""
+
+    id: int
+    number: int | None
+    attempts: int
+    error: str
+    is_last: bool
 
 
 def fail(  # noqa: PLR0913 - the columns of one upsert, by name
@@ -58,36 +78,77 @@ def hold_for_dead(cursor: Cursor, session: int, lane: int, *, message: int, erro
     )
 
 
-def suspect(cursor: Cursor, session: int, lane: int, *, until: int) -> None:
-    """A process died with a message of this session: run alone up to that id."""
-    cursor.execute(SQL["suspect"], {"session": session, "lane": lane, "solo_until": until})
+def suspect(cursor: Cursor, suspects: Mapping[int, tuple[int, int]]) -> None:
+    """A process died with messages of these sessions: {session: (lane, run alone up to this id)}.
+
+    Wants the lanes.
+    """
+    if suspects:
+        lanes, until = zip(*suspects.values(), strict=True)
+        values = {"sessions": list(suspects), "lanes": list(lanes), "until": list(until)}
+        cursor.execute(SQL["suspect"], values)
 
 
-def solos(cursor: psycopg.Cursor[Any], first_lane: int, end_lane: int) -> list[tuple[int, int]]:
-    """(session, lane) of suspect sessions that may run now, at most 50."""
-    cursor.execute(SQL["solos"], {"first": first_lane, "end": end_lane}, prepare=False)
+def are_solo(cursor: Cursor, sessions: Collection[int]) -> set[int]:
+    """Which of these sessions run alone already."""
+    cursor.execute(SQL["are_solo"], {"sessions": list(sessions)})
+    return {row[0] for row in cursor.fetchall()}
+
+
+def solos(
+    cursor: psycopg.Cursor[Any], first_lane: int, end_lane: int, most: int
+) -> list[tuple[int, int]]:
+    """(session, lane) of some suspect sessions that may run now."""
+    values = {"first": first_lane, "end": end_lane, "most": most}
+    cursor.execute(SQL["solos"], values, prepare=False)
     return [(row[0], row[1]) for row in cursor.fetchall()]
 
 
-def solo_turn(cursor: Cursor, session: int) -> SoloTurn | None:
-    """The suspect session as it stands now; None when it is no suspect or shut."""
-    cursor.execute(SQL["solo_head"], {"session": session})
+def solo_turns(
+    cursor: Cursor, sessions: Sequence[int], *, is_numbered: bool = False
+) -> list[SoloTurn]:
+    """These suspect sessions as they stand now, without those that are none or are shut."""
+    name = "solo_heads_numbered" if is_numbered else "solo_heads"
+    cursor.execute(SQL[name], {"sessions": list(sessions)})
+    return [_solo_turn(*row) for row in cursor.fetchall()]
+
+
+def count_deaths(cursor: Cursor, session: int, head: int, deaths: int) -> None:
+    """So many starts of the suspect head ended with a death. Wants the lane."""
+    cursor.execute(SQL["count_deaths"], {"session": session, "head": head, "deaths": deaths})
+
+
+def end_solos(cursor: Cursor, sessions: Sequence[int], *, cleared: Sequence[int] = ()) -> None:
+    """The suspect heads are gone, or ran (cleared): end the solo turns where no other is left."""
+    if sessions:
+        cursor.execute(SQL["end_solos"], {"sessions": list(sessions), "cleared": list(cleared)})
+
+
+def waiting_head(cursor: Cursor, session: int) -> WaitingHead | None:
+    """The head that the session waits for; None when it waits for no retry. Wants the lane."""
+    cursor.execute(SQL["waiting_head"], {"session": session})
     row = cursor.fetchone()
     if row is None:
         return None
-    solo_until, attempts, head, waiting = row
+    return WaitingHead(id=row[0], number=row[1], attempts=row[2], error=row[3], is_last=row[4])
+
+
+def _solo_turn(  # noqa: PLR0913, PLR0917 - the columns of one row, in their order
+    session: int,
+    lane: int,
+    solo_until: int,
+    attempts: int,
+    head: int | None,
+    waiting: int | None,
+    deaths: int | None,
+    *place: Any,
+) -> SoloTurn:
     return SoloTurn(
-        solo_until=solo_until, attempts=attempts if head == waiting else 0, head=waiting
+        session=session,
+        lane=lane,
+        solo_until=solo_until,
+        attempts=attempts if head == waiting else 0,
+        head=waiting,
+        deaths=deaths or 0,
+        place=place,
     )
-
-
-def count_start(cursor: Cursor, session: int, head: int) -> int:
-    """Count one more start of the suspect head; how many there were, this one included."""
-    cursor.execute(SQL["count_start"], {"session": session, "head": head})
-    row = cursor.fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def end_solo(cursor: Cursor, session: int) -> None:
-    """The suspect head went through or is gone: end the solo turns when none is left."""
-    cursor.execute(SQL["end_solo"], {"session": session})

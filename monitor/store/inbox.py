@@ -29,6 +29,7 @@ class Row:
     session_hash: int
     session_key: str
     repeats: int = 0
+    is_numbered: bool = False  # its consumer runs sessions by sequence number
     dead_reason: str = ""
     dead_text: str = ""
 
@@ -44,6 +45,8 @@ class Judgement:
     seen_at: datetime
     state: str | None
     cause: str | None
+    dead_reason: str  # of a new one that was set aside at once; else ""
+    dead_text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +74,27 @@ def accept(cursor: psycopg.Cursor[Any], rows: Sequence[Row]) -> list[Judgement]:
             seen_at=seen_at,
             state=state,
             cause=cause,
+            dead_reason=reason,
+            dead_text=text,
         )
-        for n, message_id, is_new, is_same, seen_at, state, cause, _ in cursor.fetchall()
+        for n, message_id, is_new, is_same, seen_at, state, cause, reason, text, _ in cursor
     ]
     return sorted(judged, key=lambda each: each.place)
+
+
+def move_behind(
+    cursor: psycopg.Cursor[Any], rows: Sequence[Row], ids: Sequence[int]
+) -> dict[int, int]:
+    """Give messages that this transaction accepted the next ids; old to new. rows: of them all."""
+    cursor.execute(
+        SQL["move_behind"],
+        {
+            "ids": list(ids),
+            "consumers": [row.consumer_id for row in rows],
+            "keys": [row.dedup_key for row in rows],
+        },
+    )
+    return dict(cursor.fetchall())
 
 
 def record_mismatch(cursor: psycopg.Cursor[Any], first_id: int, row: Row) -> MismatchRecord:
@@ -141,4 +161,10 @@ def _columns(rows: Sequence[Row]) -> dict[str, Any]:
         "traceparent": [each.traceparent for each in deliveries],
         "dead_reason": [row.dead_reason for row in rows],
         "dead_text": [row.dead_text for row in rows],
+        "is_numbered": [row.is_numbered for row in rows],
+        "is_last": [each.is_last for each in deliveries],
+        "not_before": [each.not_before for each in deliveries],
+        "sent_at": [each.sent_at for each in deliveries],
+        "window_seconds": [each.window_seconds for each in deliveries],
+        "old_is_dead": [each.old_is_dead for each in deliveries],
     }

@@ -49,6 +49,17 @@ def take(
     return Lease(session=session, lane=lane, message_id=message, fence=row[0], starts=row[1])
 
 
+def expired(cursor: Cursor, consumer: int) -> list[tuple[int, int]]:
+    """Some (session, lane) whose lease ran out."""
+    cursor.execute(SQL["expired"], {"consumer": consumer})
+    return [(row[0], row[1]) for row in cursor.fetchall()]
+
+
+def forget(cursor: Cursor, session: int) -> None:
+    """Drop a lease that ran out; the caller holds the lane and saw that nothing of it waits."""
+    cursor.execute(SQL["forget"], {"session": session})
+
+
 def shut(cursor: Cursor, sessions: Sequence[int]) -> set[int]:
     """Which of these sessions may not be taken now: leased, or behind an effect in doubt."""
     cursor.execute(SQL["shut"], {"sessions": list(sessions)})
@@ -67,8 +78,22 @@ def end(cursor: Cursor, lease: Lease) -> bool:
     return bool(cursor.rowcount == 1)
 
 
+def give_back(cursor: Cursor, lease: Lease, seconds: float, *, has_begun: bool) -> bool:
+    """Let others take the session after so many seconds. False: it is not ours any more."""
+    cursor.execute(
+        SQL["give_back"],
+        {
+            "session": lease.session,
+            "fence": lease.fence,
+            "seconds": seconds,
+            "unstarted": 0 if has_begun else 1,
+        },
+    )
+    return bool(cursor.rowcount == 1)
+
+
 def renew(cursor: Cursor, leases: Sequence[tuple[int, float]]) -> list[tuple[int, int]]:
-    """Prolong each (fence, seconds); (fence, consumer) of those that are still held."""
+    """Prolong each (fence, seconds); (fence, consumer) of those still held and not locked."""
     cursor.execute(
         SQL["renew"],
         {"fences": [fence for fence, _ in leases], "seconds": [s for _, s in leases]},

@@ -13,6 +13,16 @@ ON CONFLICT (session) DO UPDATE SET
  WHERE l.expires_at <= clock_timestamp()
 RETURNING fence, starts;
 
+-- name: expired
+-- Sessions of a consumer whose holder is gone: they come before the backlog, or a takeover would wait for it.
+-- locks: nothing. rows: 0 to 10, in any order, so that one that cannot be taken hides no other.
+SELECT session, lane FROM comboio_lease
+ WHERE consumer = %(consumer)s AND expires_at <= clock_timestamp() ORDER BY random() LIMIT 10;
+
+-- name: forget
+-- A lease that ran out and whose message left the queue meanwhile. locks: the caller holds the lane. rows: 1 or 0.
+DELETE FROM comboio_lease WHERE session = %(session)s AND expires_at <= clock_timestamp();
+
 -- name: shut
 -- Which of these sessions another process works on, or wait for the outcome of an effect. rows: 0 to all.
 SELECT session FROM comboio_lease WHERE session = ANY(%(sessions)s::bigint[]) AND expires_at > clock_timestamp()
@@ -28,11 +38,27 @@ SELECT 1 FROM comboio_lease
 DELETE FROM comboio_lease
  WHERE session = %(session)s AND fence = %(fence)s AND expires_at > clock_timestamp();
 
+-- name: give_back
+-- By a holder that lost its connection, and whose handler is over: nobody needs to wait for the rest of the
+-- time. A handler that began counts as a start, one that never did does not.
+-- locks: the lease row, so it waits for an earlier commit of ours. rows: 1, or 0 when that ended it.
+UPDATE comboio_lease
+   SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => %(seconds)s)),
+       starts = greatest(starts - %(unstarted)s, 0)
+ WHERE session = %(session)s AND fence = %(fence)s;
+
 -- name: renew
--- By the worker's parent, whatever its children's interpreter does. One that ran out is not revived.
--- locks: the lease rows. rows: one per lease that is still held.
+-- By the worker's parent, whatever its children's interpreter does. One that ran out is not revived. One
+-- that is locked, by its holder's last act or a successor, is left out: it must not cost the others theirs.
+-- locks: the lease rows that are free. rows: one per lease that was prolonged.
+WITH free AS MATERIALIZED (
+    SELECT l.session, u.seconds
+      FROM unnest(%(fences)s::bigint[], %(seconds)s::float8[]) AS u(fence, seconds)
+      JOIN comboio_lease l ON l.fence = u.fence
+     WHERE l.expires_at > clock_timestamp()
+       FOR UPDATE OF l SKIP LOCKED
+)
 UPDATE comboio_lease l
-   SET expires_at = clock_timestamp() + make_interval(secs => u.seconds), renewals = l.renewals + 1
-  FROM unnest(%(fences)s::bigint[], %(seconds)s::float8[]) AS u(fence, seconds)
- WHERE l.fence = u.fence AND l.expires_at > clock_timestamp()
+   SET expires_at = clock_timestamp() + make_interval(secs => free.seconds), renewals = l.renewals + 1
+  FROM free WHERE l.session = free.session
 RETURNING l.fence, l.consumer;

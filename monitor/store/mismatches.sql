@@ -39,6 +39,9 @@ WITH message AS (
       FROM comboio_mismatch AS second
       JOIN comboio_message AS first ON first.id = second.message_id
      WHERE second.id = %(id)s
-    RETURNING lane, session, id
+    RETURNING lane, session, id, consumer
 )
-INSERT INTO comboio_ready (lane, session, id) SELECT lane, session, id FROM message;
+INSERT INTO comboio_ready (lane, session, id, sequence)
+SELECT m.lane, m.session, m.id,
+       CASE WHEN c.policy ->> 'numbered' IS NOT NULL THEN m.id - 9223372036854775807 - 1 END
+  FROM message m JOIN comboio_consumer c ON c.id = m.consumer;

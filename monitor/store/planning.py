@@ -8,7 +8,10 @@ SQL = load(__file__)
 
 
 def by_index(cursor: Cursor) -> None:
-    """From here to the end of the transaction no plan may read a whole table if an index serves."""
+    """From here to the end of the transaction no plan may read a whole table if an index serves.
+
+    The transaction waits for the disk at its commit, also where the server's default is not to.
+    """
     cursor.execute(SQL["by_index"])
 
 

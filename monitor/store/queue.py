@@ -16,8 +16,8 @@ SQL = load(__file__)
 
 LANES_PER_CONSUMER = 256
 
-# lane, session, id, gated, attempts, head
-Key = tuple[int, int, int, bool | None, int, int | None]
+# lane, session, id, gated, attempts, head; of a numbered one: its number, next, ended, gap_before
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Body:
     correlation_id: str | None
     traceparent: str | None
     received_at: datetime
+    is_last: bool
+    revision: int
     is_suspect: bool
     xid: int
 
@@ -72,18 +74,30 @@ def lock_lane(cursor: psycopg.Cursor[Any], lane: int) -> bool:
 
 
 def read(
-    cursor: psycopg.Cursor[Any], lanes: Sequence[int], after: Sequence[int], cap: int
+    cursor: psycopg.Cursor[Any],
+    lanes: Sequence[int],
+    after: Sequence[int],
+    cap: int,
+    *,
+    is_numbered: bool = False,
 ) -> list[Key]:
     """Up to cap keys of each locked lane, in reading order from its cursor."""
-    cursor.execute(SQL["read"], {"lanes": list(lanes), "after": list(after), "cap": cap})
+    name = "read_numbered" if is_numbered else "read"
+    cursor.execute(SQL[name], {"lanes": list(lanes), "after": list(after), "cap": cap})
     return cursor.fetchall()
 
 
 def read_open(
-    cursor: psycopg.Cursor[Any], lanes: Sequence[int], after: Sequence[int], probes: int
+    cursor: psycopg.Cursor[Any],
+    lanes: Sequence[int],
+    after: Sequence[int],
+    probes: int,
+    *,
+    is_numbered: bool = False,
 ) -> list[Key]:
     """The heads of up to probes sessions of each locked lane, one index probe each."""
-    cursor.execute(SQL["read_open"], {"lanes": list(lanes), "after": list(after), "probes": probes})
+    name = "read_open_numbered" if is_numbered else "read_open"
+    cursor.execute(SQL[name], {"lanes": list(lanes), "after": list(after), "probes": probes})
     return cursor.fetchall()
 
 
@@ -91,6 +105,12 @@ def bodies(cursor: psycopg.Cursor[Any], ids: Sequence[int], slot: int) -> list[B
     """The messages in the order of ids; slot is the caller's own process life."""
     cursor.execute(SQL["bodies"], {"ids": list(ids), "slot": slot})
     return [Body(*row) for row in cursor.fetchall()]
+
+
+def places(cursor: psycopg.Cursor[Any], ids: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(lane, session, id) of those of these messages that still wait in the queue."""
+    cursor.execute(SQL["places"], {"ids": list(ids)})
+    return [(row[0], row[1], row[2]) for row in cursor.fetchall()]
 
 
 def is_ready(cursor: psycopg.Cursor[Any], lane: int, session: int, message_id: int) -> bool:

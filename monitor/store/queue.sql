@@ -56,20 +56,77 @@ SELECT walk.lane, walk.session, walk.id, g.gated, coalesce(g.attempts, 0), g.hea
  WHERE walk.id IS NOT NULL
  ORDER BY walk.lane, walk.session;
 
+-- name: read_numbered
+-- The same as read, for a consumer whose sessions run by sequence number: in the order of the numbers, with
+-- how far each session has come. rows: at most cap per lane, in the order of the stretch.
+SELECT w.lane, q.session, q.id, g.gated, coalesce(g.attempts, 0), g.head, q.sequence, s.next,
+       coalesce(s.ended, false), s.gap_before
+  FROM unnest(%(lanes)b::integer[], %(after)b::bigint[]) WITH ORDINALITY w(lane, after, n)
+ CROSS JOIN LATERAL (
+    (SELECT r.session, r.id, r.sequence FROM comboio_ready r
+      WHERE r.lane = w.lane AND r.session > w.after AND r.sequence IS NOT NULL
+      ORDER BY r.session, r.sequence, r.id LIMIT %(cap)s)
+    UNION ALL
+    (SELECT r.session, r.id, r.sequence FROM comboio_ready r
+      WHERE r.lane = w.lane AND r.session <= w.after AND r.sequence IS NOT NULL
+      ORDER BY r.session, r.sequence, r.id LIMIT %(cap)s)
+    LIMIT %(cap)s) q
+  LEFT JOIN LATERAL (SELECT held OR dead_message IS NOT NULL OR solo_until IS NOT NULL
+                            OR coalesce(retry_at > statement_timestamp(), false) AS gated, attempts, head
+                       FROM comboio_gate g WHERE g.session = q.session OFFSET 0) g ON true
+  LEFT JOIN LATERAL (SELECT next, ended, gap_before FROM comboio_sequence s
+                      WHERE s.session = q.session OFFSET 0) s ON true;
+
+-- name: read_open_numbered
+-- The same as read_open, by sequence number. rows: 0 to cap per lane.
+WITH RECURSIVE walk AS (
+    SELECT w.lane, w.after AS session, 0 AS probes, NULL::bigint AS id, NULL::bigint AS sequence
+      FROM unnest(%(lanes)b::integer[]) WITH ORDINALITY l(lane, n)
+      JOIN unnest(%(after)b::bigint[]) WITH ORDINALITY a(after, n) USING (n)
+     CROSS JOIN LATERAL (SELECT l.lane, a.after) w
+    UNION ALL
+    SELECT walk.lane, next.session, walk.probes + 1, next.id, next.sequence
+      FROM walk CROSS JOIN LATERAL (SELECT r.session, r.id, r.sequence FROM comboio_ready r
+                                     WHERE r.lane = walk.lane AND r.session > walk.session
+                                       AND r.sequence IS NOT NULL
+                                     ORDER BY r.session, r.sequence, r.id LIMIT 1) next
+     WHERE walk.probes < %(probes)s
+)
+SELECT walk.lane, walk.session, walk.id, g.gated, coalesce(g.attempts, 0), g.head, walk.sequence, s.next,
+       coalesce(s.ended, false), s.gap_before
+  FROM walk
+  LEFT JOIN LATERAL (SELECT held OR dead_message IS NOT NULL OR solo_until IS NOT NULL
+                            OR coalesce(retry_at > statement_timestamp(), false) AS gated, attempts, head
+                       FROM comboio_gate g WHERE g.session = walk.session OFFSET 0) g ON true
+  LEFT JOIN LATERAL (SELECT next, ended, gap_before FROM comboio_sequence s
+                      WHERE s.session = walk.session OFFSET 0) s ON true
+ WHERE walk.id IS NOT NULL
+ ORDER BY walk.lane, walk.session;
+
 -- name: bodies
 -- The chosen messages in the order given, whether another process life announced them (suspects of a
--- crash), and the transaction's id, which must still be the same when the batch is finished.
+-- crash), and the transaction's id, which must still be the same when the batch is finished. A corrected
+-- payload stands in for the accepted one.
 -- rows: one per id.
-SELECT m.id, m.session, s.key, m.source, m.origin, m.key, m.type, m.sequence, m.content_type,
-       m.payload, m.headers::text, m.correlation_id, m.traceparent, m.received_at,
+SELECT m.id, m.session, s.key, m.source, m.origin, m.key, m.type, m.sequence,
+       coalesce(v.content_type, m.content_type), coalesce(v.payload, m.payload), m.headers::text,
+       m.correlation_id, m.traceparent, m.received_at, m.is_last, coalesce(v.revision, 1),
        w.id IS NOT NULL, pg_current_xact_id()::text::bigint
   FROM unnest(%(ids)b::bigint[]) WITH ORDINALITY u(id, n)
  CROSS JOIN LATERAL (SELECT * FROM comboio_message m WHERE m.id = u.id OFFSET 0) m
   LEFT JOIN comboio_session s ON s.id = m.session
+  LEFT JOIN LATERAL (SELECT v.revision, v.payload, v.content_type FROM comboio_revision v
+                      WHERE v.message_id = m.id ORDER BY v.revision DESC LIMIT 1) v ON true
   LEFT JOIN (SELECT DISTINCT unnest(ids) AS id FROM comboio_worker
               WHERE slot <> %(slot)b::bigint AND ids <> '{}') w
     ON w.id = u.id
  ORDER BY u.n;
+
+-- name: places
+-- Where these messages wait; those that left the queue are left out. rows: one per waiting message.
+SELECT r.lane, r.session, r.id FROM unnest(%(ids)s::bigint[]) u(id)
+  JOIN comboio_message m ON m.id = u.id
+  JOIN comboio_ready r ON r.lane = m.lane AND r.session = m.session AND r.id = m.id;
 
 -- name: is_ready
 -- Whether a message still waits, seen after its session was leased: the holder before may have finished it

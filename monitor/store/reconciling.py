@@ -59,6 +59,22 @@ def claim_due(cursor: Cursor, askable: Sequence[tuple[str, str]], limit: int) ->
     return [_asked(row) for row in cursor.fetchall()]
 
 
+def in_doubt(
+    cursor: Cursor, askable: Sequence[tuple[str, str]], consumer: int | None, limit: int
+) -> list[Asked]:
+    """The oldest effects in doubt of these (consumer, effect) names. Locks nothing."""
+    cursor.execute(
+        SQL["in_doubt"],
+        {
+            "consumers": [name for name, _ in askable],
+            "names": [name for _, name in askable],
+            "consumer": consumer,
+            "limit": limit,
+        },
+    )
+    return [_asked(row) for row in cursor.fetchall()]
+
+
 def escalate(cursor: Cursor, effect_id: int, *, actor: str, seen: int) -> int:
     """Note who called for help. Returns 1, or 0 when the effect is no longer in doubt as seen."""
     cursor.execute(SQL["escalate"], {"id": effect_id, "actor": actor, "seen": seen})

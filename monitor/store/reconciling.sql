@@ -42,6 +42,23 @@ SELECT claimed.id, claimed.message_id, claimed.consumer, consumer.name, claimed.
   JOIN comboio_consumer AS consumer ON consumer.id = claimed.consumer
   LEFT JOIN comboio_message AS message ON message.id = claimed.message_id;
 
+-- name: in_doubt
+-- Effects in doubt that a person asks about, the oldest first; those with evidence against each other are left
+-- to people. asked: what this process can ask about. locks: nothing. rows: 0 to limit
+SELECT effect.id, effect.message_id, effect.consumer, consumer.name, effect.name, effect.key,
+       effect.request::text, effect.state, effect.version, effect.decided_by, effect.settled_at,
+       message.traceparent, effect.escalated_by
+  FROM (SELECT * FROM comboio_in_doubt
+         WHERE %(consumer)s::smallint IS NULL OR consumer = %(consumer)s
+         ORDER BY at, id LIMIT 1000) AS waits
+  JOIN comboio_effect AS effect ON effect.message_id = waits.id
+  JOIN comboio_consumer AS consumer ON consumer.id = effect.consumer
+  JOIN unnest(%(consumers)s::text[], %(names)s::text[]) AS asked (consumer, name)
+    ON asked.consumer = consumer.name AND asked.name = effect.name
+  JOIN comboio_message AS message ON message.id = effect.message_id
+ WHERE effect.state = 'in doubt' AND effect.conflict = ''
+ ORDER BY waits.at, effect.id LIMIT %(limit)s;
+
 -- name: escalate
 -- Somebody with more rights has to decide; the version decides between two of them.
 -- locks: the effect. rows: 1, or 0 when it is no longer as seen

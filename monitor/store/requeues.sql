@@ -18,7 +18,8 @@ WITH moved AS (
      WHERE dead.id = seen.id AND dead.version = seen.version
     RETURNING dead.id, dead.consumer, dead.lane, dead.session, dead.reason, dead.cause
 ), ready AS (
-    INSERT INTO comboio_ready (lane, session, id) SELECT lane, session, id FROM moved
+    INSERT INTO comboio_ready (lane, session, id, sequence)
+    SELECT lane, session, id, comboio_put_back(consumer, id) FROM moved
 )
 SELECT moved.id, moved.consumer, moved.session, moved.reason, moved.cause, EXISTS (
            SELECT FROM (SELECT id FROM comboio_message AS message

@@ -6,15 +6,17 @@ DELETE FROM comboio_consumer_snapshot;
 -- name: take
 -- One index-only pass over the queue gives every figure of the console: backlog, parked, waiting, sessions,
 -- the oldest message, and the largest sessions of each consumer. Nobody counts while messages come in.
--- A session with a message in doubt counts as held, and what waits behind that message as parked.
+-- A session with a message in doubt counts as held, and what waits behind that message, or behind a gap, as parked.
 -- locks: none that others wait for. rows: one per consumer.
 WITH per_session AS MATERIALIZED (
     SELECT r.lane / 256 AS consumer, r.session, count(*) AS backlog, min(r.id) AS head
       FROM comboio_ready r GROUP BY r.lane, r.session
 ), gated AS MATERIALIZED (
     SELECT p.*, coalesce(g.held OR g.dead_message IS NOT NULL, false) OR i.session IS NOT NULL AS is_held,
-           coalesce(g.retry_at IS NOT NULL AND g.head = p.head, false) AS is_waiting
+           coalesce(g.retry_at IS NOT NULL AND g.head = p.head, false) AS is_waiting,
+           s.session IS NOT NULL AS has_gap
       FROM per_session p LEFT JOIN comboio_gate g ON g.session = p.session
+      LEFT JOIN comboio_sequence s ON s.session = p.session AND s.gap_since IS NOT NULL
       LEFT JOIN (SELECT DISTINCT session FROM comboio_in_doubt) i ON i.session = p.session
 ), largest AS (
     SELECT g.*, row_number() OVER (PARTITION BY consumer ORDER BY backlog DESC, head) AS place FROM gated g
@@ -38,7 +40,7 @@ WITH per_session AS MATERIALIZED (
      GROUP BY i.session, i.consumer
 ), per_consumer AS (
     SELECT consumer, sum(backlog)::bigint AS backlog, min(head) AS head, count(*) AS sessions,
-           coalesce(sum(backlog) FILTER (WHERE is_held), 0)::bigint AS parked,
+           coalesce(sum(backlog) FILTER (WHERE is_held OR has_gap), 0)::bigint AS parked,
            count(*) FILTER (WHERE is_waiting) AS waiting
       FROM gated GROUP BY consumer
 ), held AS (
@@ -47,10 +49,15 @@ WITH per_session AS MATERIALIZED (
             UNION SELECT consumer, session FROM comboio_in_doubt WHERE session > 0) either
      GROUP BY 1
 )
-INSERT INTO comboio_consumer_snapshot (consumer, backlog, parked, waiting, sessions, held_sessions, oldest_at)
+, delayed AS (
+    SELECT consumer, count(*) AS n FROM comboio_waiting GROUP BY consumer
+)
+INSERT INTO comboio_consumer_snapshot (consumer, backlog, parked, waiting, sessions, held_sessions, oldest_at,
+                                       delayed)
 SELECT c.id, coalesce(p.backlog, 0), coalesce(p.parked, 0), coalesce(p.waiting, 0),
-       coalesce(p.sessions, 0), coalesce(h.n, 0), m.received_at
+       coalesce(p.sessions, 0), coalesce(h.n, 0), m.received_at, coalesce(d.n, 0)
   FROM comboio_consumer c
   LEFT JOIN per_consumer p ON p.consumer = c.id
   LEFT JOIN held h ON h.consumer = c.id
+  LEFT JOIN delayed d ON d.consumer = c.id
   LEFT JOIN LATERAL (SELECT received_at FROM comboio_message WHERE id = p.head OFFSET 0) m ON true;

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
+RETURN_SECONDS = 5.0  # after a restart of the database, for workers that live to come back
 
 
 def register(cursor: Cursor, process: str) -> int:
@@ -25,6 +28,45 @@ def announce(cursor: Cursor, slot: int, ids: Sequence[int]) -> bool:
     """Say which messages run next. False: the row was pruned, register again."""
     cursor.execute(SQL["announce"], {"slot": slot, "ids": list(ids)})
     return bool(cursor.rowcount == 1)
+
+
+def live(cursor: Cursor, slot: int) -> None:
+    """Let this connection stand for a process life: while it lasts, nobody counts it as dead."""
+    cursor.execute(SQL["live"], {"slot": slot})
+
+
+def announcers(
+    cursor: Cursor, slot: int, ids: Sequence[int] | None = None
+) -> list[tuple[int, list[int], bool | None]]:
+    """(slot, what it announced, whether it ended) of lives that announced one of these messages.
+
+    ids None: that announced any. slot is the caller's own life, which is left out. Whether it ended
+    is None soon after a restart, when nobody knows.
+    """
+    values: dict[str, Any] = {"slot": slot, "return_seconds": RETURN_SECONDS}
+    values["ids"] = None if ids is None else list(ids)
+    cursor.execute(SQL["announcers"], values)
+    return [(row[0], row[1], row[2]) for row in cursor.fetchall()]
+
+
+def claim_ended(cursor: Cursor, slots: Collection[int]) -> dict[int, list[int]]:
+    """What these ended lives announced, by slot; locked, without those another process has."""
+    cursor.execute(SQL["claim_ended"], {"slots": list(slots)})
+    return dict(cursor.fetchall())
+
+
+def settle_ended(cursor: Cursor, slot: int, left: Sequence[int]) -> None:
+    """Of what this ended life announced only these are not taken in. Wants it claimed."""
+    cursor.execute(SQL["settle_ended"], {"slot": slot, "ids": list(left)})
+
+
+def take_deaths(cursor: Cursor, slots: Collection[int], ids: Sequence[int]) -> dict[int, int]:
+    """How many of these ended lives died while just one message ran, by message; each counts once.
+
+    Wants the lanes of the messages.
+    """
+    cursor.execute(SQL["take_deaths"], {"slots": list(slots), "ids": list(ids)})
+    return dict(Counter(row[0] for row in cursor.fetchall()))
 
 
 def beat(cursor: Cursor, slot: int) -> bool:

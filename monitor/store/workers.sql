@@ -7,6 +7,49 @@ INSERT INTO comboio_worker (process, host, pid) VALUES (%(process)s, %(host)s, %
 -- batch found here after the process is gone names the suspects. rows: 1, or 0 when the row was pruned.
 UPDATE comboio_worker SET ids = %(ids)b::bigint[], at = clock_timestamp() WHERE slot = %(slot)b::bigint;
 
+-- name: live
+-- The connection of a process life holds this lock for as long as both last: who may look for it knows whether
+-- the life has ended. Shared, because an older connection of the same life may linger. rows: 1.
+SELECT pg_advisory_lock_shared(1129271, (%(slot)s & 2147483647)::integer);
+
+-- name: announcers
+-- Other process lives that announced messages (one of those named; NULL: any), and whether each has ended. Who only
+-- lost its connection lives, and withdraws by itself. A restart of the database parts everybody from their locks, so
+-- of those who announced before it nothing is known (NULL) until they had a while to come back. rows: one per life.
+WITH living AS MATERIALIZED (
+    SELECT objid FROM pg_locks
+     WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1129271
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)
+SELECT w.slot, w.ids,
+       CASE WHEN (w.slot & 2147483647)::oid IN (SELECT objid FROM living) THEN false
+            WHEN w.at > pg_postmaster_start_time()
+              OR clock_timestamp() > pg_postmaster_start_time() + make_interval(secs => %(return_seconds)s)
+            THEN true
+       END
+  FROM comboio_worker w
+ WHERE w.slot <> %(slot)s AND w.ids <> '{}' AND coalesce(w.ids && %(ids)s::bigint[], true);
+
+-- name: claim_ended
+-- What ended lives announced, for one process to take in: nobody waits for another. locks: those rows. rows: one
+-- per life that nobody else takes in now.
+SELECT slot, ids FROM comboio_worker WHERE slot = ANY(%(slots)s::bigint[]) AND ids <> '{}' FOR UPDATE SKIP LOCKED;
+
+-- name: settle_ended
+-- What this life announced is taken in, but for these: no batch needs to look for the others any more. rows: 1.
+UPDATE comboio_worker SET ids = %(ids)s::bigint[] WHERE slot = %(slot)s;
+
+-- name: take_deaths
+-- Lives that ended while just one of these messages ran: each such row is a death, counted once.
+-- The caller holds the lanes of the messages. locks: those rows alone, so that nobody waits for another whose
+-- suspects stood in the same batch. rows: one per death.
+WITH counted AS (
+    SELECT slot, ids[1] AS id FROM comboio_worker
+     WHERE slot = ANY(%(slots)s::bigint[]) AND cardinality(ids) = 1 AND ids[1] = ANY(%(ids)s::bigint[])
+       FOR UPDATE
+)
+UPDATE comboio_worker w SET ids = '{}' FROM counted c WHERE w.slot = c.slot RETURNING c.id;
+
 -- name: beat
 -- The process lives. rows: 1, or 0 when the row was pruned.
 UPDATE comboio_worker SET at = clock_timestamp() WHERE slot = %(slot)s;

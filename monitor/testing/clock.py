@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import connection, transaction
 
+from monitor.engine.steadiness import WATCH
 from monitor.store.sql import load
 
 SQL = load(__file__)
@@ -15,6 +16,8 @@ def advance(seconds: float) -> None:
         for statement in SQL:
             if statement.startswith("age_"):
                 cursor.execute(SQL[statement], {"seconds": seconds})
+        WATCH.look(cursor)
+    WATCH.advance(seconds)
 
 
 def seconds_until_due() -> float | None:

@@ -24,7 +24,7 @@ from monitor.testing.faults import Faults
 
 SQL = load(__file__)
 
-_CHORES = ("end holds", "reconcile")
+_CHORES = ("release due", "end holds", "reconcile")
 _LAST_WORDS_SECONDS = 10.0
 
 
@@ -42,12 +42,14 @@ class Process:
         self._opened: list[connections.Connection] = []
         self._backends: set[int] = set()
         self._begun: set[int] = set()
+        self._fences: set[int] = set()
         self._is_dead = False
 
     def run(self, seconds: float) -> int | None:
         """Drain what may run now, at most so long; how many messages moved, None if it died."""
         self._opened, self._backends, self._begun, self._is_dead = [], set(), set(), False
-        life = Life("test", note=self._note)
+        # Each suspect in a transaction of its own: a test names the message whose worker dies.
+        life = Life("test", note=self._note, suspects_at_once=1)
         try:
             with self._watched(), self.faults.installed():
                 moved = drain(life, seconds)
@@ -62,14 +64,17 @@ class Process:
 
     def tick(self) -> int:
         """Do the clock's chores on which messages wait; how much they did."""
-        every = (*chores.CHORES, *chores.LONG_CHORES)
+        every: tuple[chores.Chore | chores.LongChore, ...] = (*chores.CHORES, *chores.LONG_CHORES)
         with self.faults.installed():
             return sum(chores.run_once(each) for each in every if each.name in _CHORES)
 
-    def _note(self, message_id: int, *_limits: float) -> None:
-        if message_id:
+    def _note(self, message_id: int, _limit: float, fence: int, _lease: float) -> None:
+        # Under one lease a handler starts once, however often its limit changes.
+        if message_id and fence not in self._fences:
             self.starts[message_id] += 1
             self._begun.add(message_id)
+        if message_id and fence:
+            self._fences.add(fence)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -122,6 +127,8 @@ class Process:
 
     def _hang_up(self) -> None:
         for each in self._opened:
+            if not each.closed:
+                self._backends.add(each.info.backend_pid)
             connections.discard(each)
 
     def _wait_for_the_end(self) -> None:

@@ -16,8 +16,8 @@ SLOTS = 64
 # When a wake-up was sent that no child has begun yet (monotonic; 0: none is on its way).
 _WAKE = struct.Struct("=d")
 _SLOTS_AT = 1 + _WAKE.size
-# pid, is it draining, message id (0: none), start of its handler (monotonic), its time limit
-# (0: none), fence and seconds of its lease (0: none)
+# pid, is it draining, message id (0: none), since when (monotonic), the time limit of that handler
+# or statement (0: none), fence and seconds of its lease (0: none)
 _SLOT = struct.Struct("=iiqddqd")
 _NOTHING = (0, 0.0, 0, 0.0)
 _EMPTY = (0, 0, 0, 0.0, 0.0, 0, 0.0)
@@ -37,8 +37,8 @@ class Entry:
     lease_seconds: float
 
     def overdue_seconds(self) -> float:
-        """How long its handler has run past its limit; 0 or less when it has not."""
-        if not self.message_id or not self.limit_seconds:
+        """How long its handler or statement is past its limit; 0 or less: it is not."""
+        if not self.limit_seconds:
             return 0.0
         return monotonic() - self.since - self.limit_seconds
 

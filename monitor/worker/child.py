@@ -6,6 +6,7 @@ import os
 from functools import partial
 
 from billiard import current_process
+from billiard.common import terminate_handler_fired
 
 from monitor.engine import box
 from monitor.engine.life import Life
@@ -22,7 +23,16 @@ def drain() -> bool:
         idles=partial(BOARD.idles, index),
         is_stopping=BOARD.is_stopping,
     )
-    return box.run(_life(index), signals)
+    try:
+        return box.run(_life(index), signals)
+    except Exception:
+        raise
+    except BaseException:
+        # A handler that leaves by sys.exit() ends this process like a kill: what was announced
+        # must stay, or nobody would ever suspect it. A signal from outside blames nobody.
+        if not terminate_handler_fired():
+            _lives.pop(os.getpid(), None)
+        raise
 
 
 def end() -> None:

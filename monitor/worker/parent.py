@@ -12,14 +12,15 @@ from time import monotonic
 import psycopg
 
 from monitor.engine import telemetry
-from monitor.store import connections, queue, workers
-from monitor.worker.board import Board
+from monitor.store import connections, events, queue, workers
+from monitor.worker.board import Board, Entry
 
 POLL_SECONDS = 1.0
 BEAT_SECONDS = 2.0
 BLIND_SECONDS = 5.0
 KILL_AFTER_SECONDS = 5.0  # past its limit, which the child itself should have raised
 _AWAY_SECONDS = 0.5
+_ANSWER_SECONDS = 15.0
 _LONGEST_PAUSE_SECONDS = 0.02  # between two wake-ups while children are idle
 
 
@@ -59,17 +60,20 @@ class Parent:
                     self._board.clear(entry.index)
                     with suppress(ProcessLookupError):
                         os.kill(entry.pid, signal.SIGKILL)
+                    _tell(entry)
 
     def _listen_on(self, own: connections.Connection) -> None:
         own.execute("LISTEN comboio_ready")
         self._slot = workers.register(own.cursor(), "worker")
         try:
             while not self._stop.is_set():
-                self._beat(own)
-                self._wake_idle()
-                # One wake-up for all notifications that came meanwhile.
-                for _ in own.notifies(timeout=self._pause(own), stop_after=1):
-                    pass
+                # The block that waits is shorter than this; longer means that no answer will come.
+                with connections.deadline(own, _ANSWER_SECONDS):
+                    self._beat(own)
+                    self._wake_idle()
+                    # One wake-up for all notifications that came meanwhile.
+                    for _ in own.notifies(timeout=self._pause(own), stop_after=1):
+                        pass
         finally:
             if self._stop.is_set():
                 workers.leave(own.cursor(), self._slot)
@@ -99,6 +103,15 @@ class Parent:
         if due is None:
             return POLL_SECONDS
         return min(max(due, _LONGEST_PAUSE_SECONDS), POLL_SECONDS)
+
+
+def _tell(entry: Entry) -> None:
+    """Say in the message's timeline why its worker was killed; without the database nobody does."""
+    if not entry.message_id:
+        return
+    detail = {entry.message_id: {"limit_seconds": entry.limit_seconds}}
+    with suppress(psycopg.Error), connections.connect(autocommit=True) as own:
+        events.write_many(own.cursor(), "worker killed", detail)
 
 
 def _lives(pid: int) -> bool:

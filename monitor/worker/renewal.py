@@ -13,10 +13,12 @@ from time import monotonic
 import psycopg
 
 from monitor.engine import telemetry
+from monitor.engine.steadiness import WATCH
 from monitor.store import connections, leases, rollup
 from monitor.worker.board import Board
 
 _LOOK_SECONDS = 0.2
+_WATCH_SECONDS = 1.0
 _SHARE = 3.0  # a lease is renewed each third of its time
 
 
@@ -27,6 +29,7 @@ class Renewal:
         self._board = board
         self._stop = stop
         self._renewed_at: dict[int, float] = {}
+        self._watched_at = 0.0
 
     def run(self) -> None:
         """Until stopped. A database that is away costs the leases that run out meanwhile."""
@@ -35,6 +38,7 @@ class Renewal:
                 with connections.connect(autocommit=True, application_name="comboio leases") as own:
                     while not self._stop.wait(_LOOK_SECONDS):
                         self.renew_due(own)
+                        self._watch_clock(own)
             except psycopg.Error as error:
                 telemetry.engine_event("leases not renewed", error_class=type(error).__qualname__)
                 self._stop.wait(_LOOK_SECONDS)
@@ -53,7 +57,9 @@ class Renewal:
         ]
         if not due:
             return 0
-        with own.transaction():
+        # Without an answer for so long, a fresh connection renews them before they run out.
+        patience = min(seconds for _, seconds in due) / _SHARE
+        with connections.deadline(own, patience), own.transaction():
             cursor = own.cursor()
             renewed = leases.renew(cursor, due)
             per_consumer = Counter(consumer for _, consumer in renewed)
@@ -62,3 +68,11 @@ class Renewal:
             )
         self._renewed_at |= {fence: now for fence, _ in due}
         return len(renewed)
+
+    def _watch_clock(self, own: connections.Connection) -> None:
+        """For the children: they can vouch for as long as this process has watched."""
+        if monotonic() - self._watched_at < _WATCH_SECONDS:
+            return
+        self._watched_at = monotonic()
+        with connections.deadline(own, _WATCH_SECONDS):
+            WATCH.look(own.cursor())

@@ -81,6 +81,7 @@ def test_only_the_web_process_has_a_pool(tmp_path: Path) -> None:
     )
 
     assert web["OPTIONS"]["pool"]["max_size"] == 8
+    assert web["OPTIONS"]["pool"]["reconnect_timeout"] <= 2
     assert "pool" not in worker["OPTIONS"]
 
 

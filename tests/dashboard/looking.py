@@ -20,6 +20,7 @@ _ROUTES = {
     "mismatches": "SELECT min(id) FROM comboio_mismatch",
     "sessions": "SELECT min(session) FROM comboio_gate",
     "reconcile": "SELECT min(id) FROM comboio_effect",
+    "requeues": "SELECT min(id) FROM comboio_bulk",
 }
 
 
@@ -30,7 +31,7 @@ def patterns() -> list[URLPattern]:
 
 def is_verb(pattern: URLPattern) -> bool:
     """Whether an address uses a verb."""
-    return str(pattern.callback.__module__) == "dashboard.actions"
+    return str(pattern.callback.__module__) in ("dashboard.actions", "dashboard.exports")
 
 
 def address(pattern: URLPattern, scene: Scene | None = None) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from tests import factories, factory_effects, factory_figures
+from tests import factories, factory_effects, factory_figures, factory_order, factory_requeues
 from tests.rows import one, run
 
 HOSTILE = (
@@ -33,6 +33,8 @@ class Scene:
     doubted: int
     effect: int
     doubted_session: int
+    gap_session: int
+    corrected: int
 
 
 def fill() -> Scene:
@@ -47,7 +49,9 @@ def fill() -> Scene:
     _waiting(payments, triage)
     mismatch = _mismatches(payments, done)
     doubted, effect = _effects()
+    gap_session, corrected = _order()
     hostile = tuple(_hostile(mail, text) for text in HOSTILE)
+    factory_requeues.requeue(mail, failed=(dead,), why="3 of 12 failed again, more than 20 %")
     _figures(payments, triage, mail, dead)
     return Scene(
         payments=payments,
@@ -60,6 +64,8 @@ def fill() -> Scene:
         doubted=doubted,
         effect=effect,
         doubted_session=_session_of(doubted),
+        gap_session=gap_session,
+        corrected=corrected,
     )
 
 
@@ -216,6 +222,28 @@ def _effects() -> tuple[int, int]:
     running = factories.message(owner, session="acc-91")
     factory_effects.lease(running, slot=factory_figures.worker())
     return doubted, effect
+
+
+def _order() -> tuple[int, int]:
+    """Sessions by number: one with a gap and a delayed message, one whose head was corrected."""
+    owner = factory_order.numbered(name="orders.book")
+    for number in (1, 2, 3):
+        factory_order.message(owner, number, state="done", session="ord-9", key=f"ord-9-{number}")
+    later = [factory_order.message(owner, number, session="ord-9") for number in (6, 7, 9, 12)]
+    factory_order.delay(later[-1])
+    factory_order.message(owner, 2, state="dead", session="ord-9", reason="stale", error="late: 2")
+    session = _session_of(later[0])
+    factory_order.gap(session, missing=4, before=6)
+    text = '{"account": "ord-8", "amount_cents": 1250}'
+    dead = factory_order.message(
+        owner, 1, state="dead", session="ord-8", payload=text, holds=True, error="ValueError: cents"
+    )
+    factory_order.revision(dead, text.replace("1250", "1205"))
+    factory_order.progress(_session_of(dead), expects=2)
+    for number in (2, 3):
+        factory_order.message(owner, number, session="ord-8")
+    factory_order.throttle(factories.consumer(name="sms.send"))
+    return session, dead
 
 
 def _hostile(consumer: int, text: str) -> int:

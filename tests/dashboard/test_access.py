@@ -16,6 +16,8 @@ pytestmark = pytest.mark.django_db
 ALL = looking.patterns()
 VERBS = [each for each in ALL if looking.is_verb(each)]
 PAGES = [each for each in ALL if not looking.is_verb(each)]
+# An export gives what the page shows, and changes nothing but the audit, where it stands.
+CHANGING = [each for each in VERBS if not str(each.name).endswith("_export")]
 
 
 def _name(pattern: URLPattern) -> str:
@@ -58,7 +60,7 @@ def test_a_live_piece_without_a_session_loads_the_whole_login_page(pattern: URLP
     assert response["HX-Redirect"] == "/login/?next=%2Fsessions%2F%3Fshow%3Dblocked"
 
 
-@pytest.mark.parametrize("pattern", VERBS, ids=_name)
+@pytest.mark.parametrize("pattern", CHANGING, ids=_name)
 def test_a_viewer_can_use_no_verb(pattern: URLPattern, viewer: Client, filled: Scene) -> None:
     before = looking.everything()
     values = {"seen": "1", "reason": "because", "pick": f"{filled.dead}:1", "cause": "x"}

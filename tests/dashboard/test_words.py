@@ -64,6 +64,9 @@ def test_a_size_is_in_units_of_a_thousand(octets: int, text: str) -> None:
         ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"),
         ("\U000e0041", "\\U000e0041"),
         ("\ufeffx", "\\ufeffx"),
+        (" ", "\\u0020"),
+        ("\u3000 ", "\\u3000\\u0020"),
+        (" a ", " a "),
     ],
 )
 def test_what_would_hide_or_reorder_text_is_made_visible(text: str, shown: str) -> None:

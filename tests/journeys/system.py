@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ class System:
         self._environment = self._variables(node)
         self._numbers = count(1)
         self.workers: list[subprocess.Popen[bytes]] = []
+        self._web: subprocess.Popen[bytes] | None = None
         postgres.initialise(self._cluster)
         self._server = self._start_server()
         self._config("")
@@ -90,9 +93,34 @@ class System:
     def kill_server(self) -> None:
         """SIGKILL the postmaster, and start the server again as its supervisor would."""
         self._server.kill()
+        self.start_server()
+
+    def stop_server_at_once(self) -> None:
+        """PostgreSQL's immediate mode: every connection ends now, nothing is written first."""
+        self._server.send_signal(signal.SIGQUIT)
+        self._server.wait(30)
+
+    def start_server(self) -> None:
+        """Start the server that was killed or stopped."""
         self._server.wait()
         postgres.settle_leftovers(self._cluster.data)
         self._server = self._start_server()
+
+    def start_web(self, **variables: str) -> int:
+        """The web process as `up` starts it; its port, on which it does not answer at once."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        words = ["-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--workers", "1"]
+        words += ["--blocking-threads", "4", "--no-ws", "--log-level", "warning"]
+        self._web = spawn(
+            [sys.executable, *words, "--port", str(port), "config.wsgi:application"],
+            death_signal=signal.SIGKILL,
+            environment={**self._environment, "COMBOIO_ROLE": "web", **variables},
+            output=self.folder / "web.log",
+            folder=ROOT,
+        )
+        return port
 
     def store(self, deliveries: list[Delivery]) -> None:
         """Put deliveries straight into the inbox."""
@@ -130,6 +158,12 @@ class System:
     def close(self) -> None:
         """Stop everything and remove the folder."""
         self.stop_workers()
+        if self._web is not None:
+            self._web.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._web.wait(5)
+            kill_group(self._web)
+            self._web.wait()
         postgres.stop(self._server)
         shutil.rmtree(self.folder, ignore_errors=True)
 

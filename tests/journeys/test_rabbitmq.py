@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 
 import pika
@@ -13,7 +14,8 @@ from tests.journeys.system import System
 from tests.rabbitmq import Node, Queue
 from tests.waiting import wait_until
 
-MESSAGES, COPIES, ACCOUNTS = 8000, 2000, 200
+MESSAGES, ACCOUNTS = int(os.environ.get("JOURNEY_MESSAGES", "4000")), 200
+COPIES = MESSAGES // 4
 SECONDS = 180  # the promise is one minute on a quiet machine; a busy one gets more
 
 EFFECTS = "SELECT count(*) FROM payments_ledgerentry"

@@ -15,6 +15,7 @@ from monitor.domain.retry import Retry
 from monitor.engine import registry
 from monitor.store import safety
 from tests.engine import consuming
+from tests.rows import run
 
 
 def _ignore(_payload: object, _message: object) -> None:
@@ -75,19 +76,60 @@ def test_the_deployment_check_prints_each_window_beside_the_retention(
 ) -> None:
     settings.COMBOIO = {"sources": {"shop": _source()}}
     (message,) = checks.check_retention()
-    assert "3.42 days; keys are kept for 14." in message.msg
+    assert "10 deliveries * 3600 s + 259200 s" in message.msg
+    assert "3.42 days; keys are kept for 14. Margin: 10.58 days." in message.msg
+
+
+@pytest.mark.parametrize(("days", "ids"), [(4.4, ["comboio.W009"]), (4.5, [])])
+def test_a_window_that_just_fits_is_warned_of_with_its_sum(
+    settings: Settings, days: float, ids: list[str]
+) -> None:
+    kept = {"dedup_days": days, "payload_days": 1}
+    settings.COMBOIO = {"sources": {"shop": _source()}, "retention": kept}
+    found = checks.check_coverage()
+    assert [each.id for each in found] == ids
+    for each in found:
+        assert "10 deliveries * 3600 s + 259200 s" in each.msg
+        assert "keys are kept for 4.4" in each.msg
+
+
+def test_a_queue_that_is_said_to_keep_nothing_is_doubted(settings: Settings) -> None:
+    queue = {"kind": "amqp", "url_env": "URL", "queue": "q", "message_ttl_seconds": 0}
+    settings.COMBOIO = {"sources": {"orders": queue}}
+    (message,) = checks.check_coverage()
+    assert message.id == "comboio.W010"
+    assert "“orders”" in message.msg
+
+
+def test_the_settings_as_they_come_leave_a_margin(settings: Settings) -> None:
+    queue = {"kind": "amqp", "url_env": "URL", "queue": "q"}
+    settings.COMBOIO = {"sources": {"shop": _source(), "orders": queue}}
+    assert checks.check_coverage() == []
 
 
 @pytest.mark.django_db
 def test_a_database_that_can_forget_is_an_error_unless_the_environment_admits_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    run("SET LOCAL synchronous_commit = on")
     admitted = checks.check_database(databases=["default"])
     assert {each.level for each in admitted} == {WARNING}
     monkeypatch.delenv(safety.UNSAFE_VARIABLE)
     refused = checks.check_database(databases=["default"])
-    assert {each.level for each in refused} == {ERROR}
+    assert {(each.level, each.id) for each in refused} == {(ERROR, "comboio.E002")}
     assert any("Set fsync = on" in each.msg for each in refused)
+
+
+@pytest.mark.django_db
+def test_a_database_that_commits_late_is_a_warning_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(safety.UNSAFE_VARIABLE)
+    run("SET LOCAL synchronous_commit = off")
+    found = checks.check_database(databases=["default"])
+    (late,) = [each for each in found if each.id == "comboio.W008"]
+    assert late.level == WARNING
+    assert "Set synchronous_commit = on" in late.msg
 
 
 def test_without_a_database_named_none_is_asked() -> None:

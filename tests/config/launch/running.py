@@ -50,6 +50,16 @@ class Up:
                 env={**bare_environment(), **variables},
             )
 
+    def __enter__(self) -> Up:
+        try:
+            return self.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     @property
     def said(self) -> str:
         return self.output.read_bytes()[self.begins :].decode()

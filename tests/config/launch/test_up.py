@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,9 +54,16 @@ def test_a_taken_port_that_was_asked_for_is_refused(up: Up, tmp_path: Path) -> N
 
 
 def test_the_login_is_made_anew_while_it_runs(up: Up) -> None:
-    made = run("login", "--reset", COMBOIO_DATA=str(up.data))
+    # The server that a test before killed may still be on its way back.
+    made = wait_until(lambda: _login_anew(up), 30, what="a login")
 
+    assert made is not None
     assert re.match(r"Login: admin   Password: [A-Za-z0-9]{20} ", made.stdout), made.stderr
+
+
+def _login_anew(up: Up) -> subprocess.CompletedProcess[str] | None:
+    made = run("login", "--reset", COMBOIO_DATA=str(up.data))
+    return made if made.returncode == 0 else None
 
 
 @pytest.mark.parametrize("name", sorted(MARKS))

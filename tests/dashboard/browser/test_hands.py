@@ -81,6 +81,7 @@ def test_the_zone_switches_between_utc_and_the_viewers_own(open_page: Open) -> N
     expect(page.get_by_text("+05:30").last).to_be_visible()
 
 
+# Case C56
 def test_hostile_texts_run_nowhere(open_page: Open) -> None:
     rows = scene.fill()
     page = open_page("/")
@@ -104,6 +105,9 @@ def test_no_page_scrolls_sideways_on_a_phone(open_page: Open) -> None:
         f"/reconcile/{rows.effect}/",
         f"/sessions/{rows.doubted_session}/",
         f"/consumers/{rows.payments}/",
+        f"/sessions/{rows.gap_session}/",
+        f"/messages/{rows.corrected}/",
+        f"/messages/{rows.corrected}/correct/",
     ]
     for path in [address for _name, address in camera.LISTS] + details:
         page.goto(path)

@@ -1,4 +1,4 @@
-"""Live refresh against a working hand: nothing that a person has begun is lost."""
+"""Case C55: Live refresh against a working hand: nothing that a person has begun is lost."""
 
 from __future__ import annotations
 
@@ -111,6 +111,23 @@ def test_a_login_that_expires_leads_to_one_whole_login_page(
     expect(page.locator("#live")).to_have_count(0)
     assert [text for text in said if "401" not in text] == []
     said.clear()
+
+
+def test_a_hidden_page_asks_nothing_and_catches_up_when_it_is_seen_again(open_page: Open) -> None:
+    page = open_page("/dead-letters/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_load_state("networkidle")
+    hide = """hidden => { Object.defineProperty(document, "hidden",
+        {configurable: true, get: () => hidden});
+        document.dispatchEvent(new Event("visibilitychange")); }"""
+    page.evaluate(hide, True)
+    asked.clear()
+    page.wait_for_timeout(5_000)
+    assert [each for each in asked if "/dead-letters/" in each] == []
+    with page.expect_response("**/dead-letters/"):
+        page.evaluate(hide, False)
+    page.goto("about:blank")  # nothing of it may be on its way when the database is emptied
 
 
 def test_a_paused_page_asks_nothing(open_page: Open) -> None:

@@ -14,8 +14,10 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_key_finds_its_message(viewer: Client, filled: Scene) -> None:
-    html = viewer.get("/messages/", {"q": "pay-2026-07-4711-5"}).content.decode()
+    html = viewer.get("/messages/", {"q": "pay-2026-07-4711-"}).content.decode()
     assert f"/messages/{filled.dead_head}/" in html
+    whole = viewer.get("/messages/", {"q": "pay-2026-07-4711-5"})
+    assert (whole.status_code, whole["Location"]) == (302, f"/messages/{filled.dead_head}/")
 
 
 def test_an_id_finds_its_message(viewer: Client, filled: Scene) -> None:

@@ -1,7 +1,4 @@
-"""C31: a dead message and its correction; the original that comes again has no effect.
-
-Editing a payload in the console is not there yet: the sender corrects, a person accepts.
-"""
+"""C31: a dead message and its correction, by a person or its sender; the original has no effect."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from monitor.domain.errors import RefusedError
+from monitor.domain.errors import DeadLetter, RefusedError
 from monitor.domain.states import Verdict
 from monitor.operations import messages, mismatches
+from monitor.operations.replaying import replay
 from tests.engine import consuming, delivery, drain_all, send
 from tests.monitor.operations.scenes import version
 from tests.people import CLARA, DORA
@@ -66,3 +64,34 @@ def test_of_two_who_decide_at_once_the_second_is_told_of_the_first() -> None:
     refused = next(each for each in outcomes if isinstance(each, RefusedError))
     assert f"by {one('SELECT verdict_by FROM comboio_mismatch')} at" in str(refused)
     assert one("SELECT count(*) FROM comboio_message") == 2
+
+
+def test_an_edited_message_runs_once_and_a_second_edit_runs_too() -> None:
+    starts: list[Any] = []
+
+    def handle(payload: Any, _message: object) -> None:
+        starts.append(payload)
+        if payload["error"]:
+            raise DeadLetter("poison")
+
+    with consuming(handle):
+        send(delivery("m1", WRONG, session="s"))
+        drain_all()
+        dead = one("SELECT id FROM comboio_dead")
+        for text in (b'{"error": "still"}', b'{"error": false}'):
+            starts.clear()
+            seen = version("comboio_dead", dead)
+            replay(CLARA, dead, text, seen=seen, reason="the flag was wrong")
+            drain_all()
+        assert starts == [RIGHT]
+        ((original,),) = send(delivery("m1", WRONG, session="s"))
+        drain_all()
+    assert starts == [RIGHT]
+    assert (original.verdict, original.message_id) == (Verdict.DUPLICATE, dead)
+    assert rows("SELECT state FROM comboio_message_state") == [("done",)]
+    kept = rows("SELECT revision, payload, actor, at IS NOT NULL FROM comboio_revision ORDER BY 1")
+    assert kept == [
+        (2, b'{"error": "still"}', "clara", True),
+        (3, b'{"error": false}', "clara", True),
+    ]
+    assert one("SELECT payload FROM comboio_message") == b'{"error":true}'

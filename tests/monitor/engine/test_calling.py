@@ -16,6 +16,7 @@ from tests.engine import delivery, drain_all, send
 from tests.outside import Provider, charged, charging, drain_until_quiet, effect_state
 from tests.rows import one, rows, run
 from tests.waiting import wait_until
+from tests.watching import watched_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -85,11 +86,36 @@ def test_not_done_within_the_settle_time_proves_nothing_and_after_it_calls_again
         send(delivery("a"))
         wait_until(lambda: drain_all() == 0 and one(ASKED_TOO_EARLY), 10)
         assert len(provider.calls) == 1
-        run("UPDATE comboio_effect SET called_at = called_at - interval '61 seconds'")
-        run("UPDATE comboio_gate SET retry_at = now()")
-        drain_until_quiet()
+        _go_back(61)
+        with watched_for(62):
+            drain_until_quiet()
     assert len(provider.calls) == 2
     assert len(provider.ledger) == charged() == 1
+
+
+@pytest.mark.parametrize(
+    ("watched", "stepped", "seconds_ago"), [(62, 61, 61), (0.5, 0, 3600), (30, 0, -3600)]
+)
+def test_seconds_that_a_step_of_the_clock_skipped_do_not_count_as_settle_time(
+    watched: float, stepped: float, seconds_ago: float
+) -> None:
+    provider = Provider(TimeoutError("no answer"), acts=False)
+    effect = Effect(
+        name="charge", call=provider, kind="queryable", reconcile=provider.ask, settle_seconds=60
+    )
+    with charging(effect, retry=Retry(limit=9, base_seconds=0.001, cap_seconds=0.001)):
+        send(delivery("a"))
+        wait_until(lambda: drain_all() == 0 and one(ASKED_TOO_EARLY), 10)
+        _go_back(seconds_ago)
+        with watched_for(watched, stepped=stepped):
+            drain_all()
+    assert len(provider.calls) == 1
+    assert one("SELECT retry_at - now() BETWEEN '25 seconds' AND '61 seconds' FROM comboio_gate")
+
+
+def _go_back(seconds: float) -> None:
+    run("UPDATE comboio_effect SET called_at = called_at - make_interval(secs => %(s)s)", s=seconds)
+    run("UPDATE comboio_gate SET retry_at = now()")
 
 
 def test_an_unknown_outcome_of_a_provider_that_can_do_neither_waits_for_a_person() -> None:

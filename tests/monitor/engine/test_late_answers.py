@@ -6,15 +6,31 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
-from monitor.domain.effect import Call, Effect, EffectRefused, Evidence, NotDone, Told
+from monitor.domain.effect import (
+    Call,
+    Effect,
+    EffectInDoubtError,
+    EffectRefused,
+    Evidence,
+    NotDone,
+    Told,
+)
+from monitor.domain.retry import Retry
+from monitor.engine import verdict
+from monitor.store import connections
 from monitor.testing import Inbox
 from tests.charging import LEASE_SECONDS, PATIENT, charge, charged
 from tests.engine import consuming, drain_all
 from tests.rows import one, rows
 
 NOT_DONE = Evidence(told=Told.NOT_DONE)
+DONE = Evidence(told=Told.DONE, result={"number": 7})
+
+
+def _unanswered(_call: Call) -> Any:
+    raise TimeoutError("no answer")
 
 
 def _another_worker() -> None:
@@ -97,3 +113,30 @@ def test_a_late_not_done_says_nothing_of_the_call_that_is_out_now(inbox: Inbox) 
         (effect,) = inbox.effects()
     # The second call may have worked: it must be asked for, not simply made again.
     assert (call.calls, effect.last_step) == (2, "no answer")
+
+
+def test_one_that_comes_while_the_next_worker_finds_it_in_doubt_leaves_nothing_waiting(
+    inbox: Inbox,
+) -> None:
+    """The outcome is told between the look that finds it unknown and the move out of the queue."""
+    told: list[str] = []
+
+    def heard(payload: Any, message: Any) -> Any:
+        try:
+            return charge(payload, message)
+        except EffectInDoubtError as error:
+            if not told:
+                with transaction.atomic():
+                    cursor = connections.shared_cursor()
+                    verdict.settle(cursor, int(str(error)), DONE, source="call")
+                told.append(str(error))
+            raise
+
+    effect = Effect(name="charge", call=_unanswered, kind="neither")
+    once = Retry(limit=1)  # whatever is known by now, it is no failure of the message
+    with consuming(heard, external=True, effects=(effect,), lease_seconds=10, retry=once):
+        inbox.deliver("test", {}, key="k")
+        inbox.settle()
+    assert told
+    assert (inbox.state("k"), inbox.result("k")) == ("done", {"number": 7})
+    assert one("SELECT count(*) FROM comboio_in_doubt") == 0

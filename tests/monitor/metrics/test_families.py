@@ -10,8 +10,8 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.domain.durations import BUCKETS
 from monitor.domain.states import DeadReason
-from monitor.engine.histogram import BUCKETS
 from monitor.metrics import collector, figures
 from monitor.reports import overview
 from tests import factories, factory_effects, factory_figures, needs

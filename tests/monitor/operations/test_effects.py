@@ -16,6 +16,7 @@ from tests.monitor.operations.effect_scenes import in_doubt
 from tests.monitor.operations.scenes import version
 from tests.people import ANNA, CLARA, DORA
 from tests.rows import one, rows, run
+from tests.watching import watched_for
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +84,8 @@ def test_not_found_within_the_settle_time_proves_nothing() -> None:
 
 def test_not_found_after_the_settle_time_lets_the_message_call_again() -> None:
     message, number = in_doubt(_saying(Told.NOT_DONE))
-    assert effects.reconcile_now(ANNA, number, seen=_seen(number)).count == 1
+    with watched_for(60):
+        assert effects.reconcile_now(ANNA, number, seen=_seen(number)).count == 1
     assert _state(number)[:2] == ("in progress", "not done")
     assert _place(message) == "ready"
 

@@ -16,6 +16,7 @@ from monitor.domain.states import AlertKind
 from monitor.operations import messages, mismatches, transaction
 from monitor.store import alerts, connections
 from tests import factories
+from tests.activity import BLOCKED
 from tests.monitor.operations import scenes
 from tests.monitor.operations.scenes import Scene, everything, version
 from tests.people import CLARA
@@ -49,9 +50,7 @@ def _beside(worker: psycopg.Connection[Any], verb: Callable[[], Any]) -> Any:
 
     with ThreadPoolExecutor(1) as pool:
         outcome = pool.submit(run)
-        wait_until(
-            lambda: one("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-        )
+        wait_until(lambda: one(BLOCKED))
         worker.commit()
         return outcome.result(timeout=10)
 

@@ -175,7 +175,7 @@ def test_doubts_are_one_problem_per_consumer_and_one_of_them_can_be_asked_for() 
     assert (found.verb, found.target_id, found.count) == ("ask", first, 1)
     factory_effects.in_doubt(owner, session="b", kind="neither", seconds_ago=30)
     found = _problem(ProblemKind.IN_DOUBT)
-    assert (found.verb, found.target_id, found.count) == ("open", first, 2)
+    assert (found.verb, found.target_id, found.count) == ("ask_all", first, 2)
 
 
 def test_a_doubt_that_nobody_can_ask_about_offers_no_asking() -> None:

@@ -15,6 +15,7 @@ from monitor.reports import (
     alerts,
     audit,
     consumers,
+    corrections,
     dead_letters,
     duplicates,
     effects,
@@ -22,6 +23,8 @@ from monitor.reports import (
     mismatches,
     overview,
     payloads,
+    preview,
+    requeues,
     sessions,
 )
 from monitor.reports.page import Place
@@ -43,6 +46,10 @@ BIG = (
     "comboio_in_doubt",
     "comboio_lease",
     "comboio_audit",
+    "comboio_sequence",
+    "comboio_waiting",
+    "comboio_revision",
+    "comboio_bulk_item",
 )
 MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
 # (what, call): "{}" of a call takes the ids of the seed
@@ -63,10 +70,20 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("payload", lambda seed: payloads.of_message(seed["message"])),
     ("sessions", lambda _: sessions.page()),
     ("one session", lambda seed: sessions.detail(seed["session"])),
+    ("preview of a session", lambda seed: preview.of_session(seed["session"], seed["consumer"])),
+    ("previews", lambda seed: preview.of_sessions([(s, seed["consumer"]) for s in range(50)])),
+    ("preview of a requeue", lambda seed: preview.of_requeue(5, seed["session"], seed["consumer"])),
+    ("corrections", lambda _: corrections.of_message(5, is_revealed=True)),
+    ("editor", lambda _: corrections.current(5)),
     ("dead letters", lambda _: dead_letters.page()),
     ("dead letters of a cause", lambda _: dead_letters.page(cause="cause-1")),
     ("causes", lambda _: dead_letters.groups()),
     ("one dead letter", lambda seed: dead_letters.detail(seed["dead"])),
+    ("plan of a requeue", lambda _: requeues.plan()),
+    ("plan of a cause", lambda _: requeues.plan(cause="cause-1")),
+    ("plan of a consumer", lambda seed: requeues.plan(consumer=seed["consumer"])),
+    ("requeues", lambda _: requeues.page()),
+    ("one requeue", lambda _: requeues.detail(1)),
     ("mismatches", lambda _: mismatches.page()),
     ("one mismatch", lambda seed: mismatches.detail(seed["mismatch"])),
     *((f"effects: {show}", lambda _, s=show: effects.page(show=s)) for show in effects.SHOWN),
@@ -84,6 +101,7 @@ def test_no_list_reads_a_big_table_from_end_to_end(
 ) -> None:
     # In proportion to the small seed: a cause is counted up to a part of the table.
     monkeypatch.setattr(dead_letters, "CAP", 100)
+    monkeypatch.setattr(requeues, "CAP", 100)
     seed = _seed()
     run("ANALYZE")  # as autovacuum does within a minute of the first messages
     found = {
@@ -147,6 +165,20 @@ def _seed() -> dict[str, int]:
     run(
         "INSERT INTO comboio_lease (session, lane, consumer, message_id, slot, expires_at)"
         " SELECT DISTINCT ON (session) session, lane, consumer, id, 1, now() FROM comboio_message"
+    )
+    run(
+        "INSERT INTO comboio_waiting (id, consumer, lane, session, due_at)"
+        " SELECT id, consumer, lane, session, now() + interval '1 h' FROM comboio_message"
+        f" WHERE id BETWEEN {DEAD + 1} AND {MESSAGES - DEAD}"
+    )
+    run(
+        "INSERT INTO comboio_sequence (session, lane, next, gap_since) SELECT s, s %% 256, 1,"
+        f" CASE WHEN s %% 40 = 0 THEN now() END FROM generate_series(1, {SESSIONS}) s"
+    )
+    run(
+        "INSERT INTO comboio_revision (message_id, revision, payload, content_type, fingerprint,"
+        " hash_version, actor, reason) SELECT id, 2, '1', 'application/json', '', 1, 'anna', 'typo'"
+        " FROM comboio_message"
     )
     run("INSERT INTO comboio_event (message_id, kind) SELECT id, 'failed' FROM comboio_message")
     run(

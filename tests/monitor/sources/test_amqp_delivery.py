@@ -119,10 +119,10 @@ def test_a_declared_encoding_is_taken_off(encoding: str, pack: Any) -> None:
     ("encoding", "body"),
     [
         ("gzip", b"{}"),
-        ("gzip", gzip.compress(b"{}")[:-4]),
-        ("gzip", gzip.compress(b"{}") + b"more"),
+        ("gzip", gzip.compress(b"{}", mtime=0)[:-4]),
+        ("gzip", gzip.compress(b"{}", mtime=0) + b"more"),
         ("br", b"{}"),
-        ("gzip", gzip.compress(b" " * (MEBIBYTE + 1))),
+        ("gzip", gzip.compress(b" " * (MEBIBYTE + 1), mtime=0)),
     ],
 )
 def test_an_encoding_that_cannot_be_taken_off_sets_aside_what_came(

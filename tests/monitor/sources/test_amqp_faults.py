@@ -13,6 +13,7 @@ from monitor.domain.consumer import Consumer
 from monitor.engine import ingest
 from monitor.sources import acceptance
 from monitor.sources.health import Health
+from tests.activity import HERE, LOCKS
 from tests.monitor.sources.receivers import Process, about, count, receiving, rows, stored
 from tests.rabbitmq import Queue
 from tests.waiting import wait_until
@@ -20,8 +21,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MESSAGES = "SELECT count(*) FROM comboio_message"
-RECEIVERS = "FROM pg_stat_activity WHERE application_name = 'comboio receiver inbound'"
-LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+RECEIVERS = f"FROM pg_stat_activity WHERE application_name = 'comboio receiver inbound' AND {HERE}"
 
 
 def put(queue: Queue, first: int, last: int) -> None:

@@ -1,0 +1,26 @@
+"""One small world for all tests of faults: it costs ten seconds, and each test sends its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proof import history
+from tests.proof.world.small import SmallWorld, small_world
+
+
+@pytest.fixture(scope="session")
+def _small() -> Iterator[SmallWorld]:
+    with small_world() as made:
+        yield made
+
+
+@pytest.fixture
+def world(_small: SmallWorld, monkeypatch: pytest.MonkeyPatch) -> SmallWorld:
+    """The world, empty of messages; what the test writes down goes to its history."""
+    folder: Path = _small.fresh()
+    monkeypatch.setenv(history.FOLDER, str(folder))
+    monkeypatch.setattr(history, "_pid", 0)
+    return _small
