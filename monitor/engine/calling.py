@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import inf
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -38,6 +40,7 @@ from monitor.store.leases import Lease
 from monitor.store.sql import Cursor
 
 _ERROR_CHARACTERS = 300
+_RECORDS = 3  # of one call, each made anew because this process stood still after the one before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,13 +154,29 @@ class Caller:
             return None
         raise EffectInDoubtError(str(record.id))
 
+    def _record_call(self, declared: Effect, record: Record) -> None:
+        """The call goes out next. A record that is not fresh any more is made anew.
+
+        The settle time runs from the record: a process that was frozen behind it would call when
+        others may already believe a "not done".
+        """
+        fresh_seconds = declared.settle_seconds / 2 or inf
+        for _ in range(_RECORDS):
+            began = monotonic()
+            with self._transaction():
+                cursor = connections.shared_cursor()
+                self._check_lease(cursor, f"call the effect “{declared.name}”")
+                if not effects.call(cursor, record.id, declared.key_window_seconds):
+                    raise RetryLater(0.0, "the effect was settled meanwhile")
+                count(cursor, record.consumer, "called")
+            if monotonic() - began < fresh_seconds:
+                return
+        raise RetryLater(
+            declared.settle_seconds, "this worker stands still between the record and the call"
+        )
+
     def _call(self, declared: Effect, record: Record, call: Call) -> Any:
-        with self._transaction():
-            cursor = connections.shared_cursor()
-            self._check_lease(cursor, f"call the effect “{declared.name}”")
-            if not effects.call(cursor, record.id, declared.key_window_seconds):
-                raise RetryLater(0.0, "the effect was settled meanwhile")
-            count(cursor, record.consumer, "called")
+        self._record_call(declared, record)
         # An earlier call got no answer and may have acted: a denial of this one does not say.
         is_blind = record.is_unknown and declared.kind == Kind.KEYED
         try:

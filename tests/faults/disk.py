@@ -21,6 +21,12 @@ ALTER TABLE test_disk ALTER filling SET STORAGE EXTERNAL;
 CREATE FUNCTION test_needs_room() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN {write}; RETURN NEW; END $$;
 """
+# Replacing a function waits for nobody: from then on the table is as before, whoever holds it.
+_HARMLESS = """
+CREATE OR REPLACE FUNCTION test_needs_room() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RETURN NEW; END $$
+"""
+_PATIENCE = "SET lock_timeout = '30s'"  # writers of the table are about when the triggers come and go
 _ON_THE_DISK = "INSERT INTO test_disk VALUES (repeat('x', 200000))"
 # Where nothing can be mounted: the server's own limit of temporary files (53400 instead of 53100).
 _IN_A_FILE = (
@@ -35,6 +41,7 @@ def full(table: str, event: str = "INSERT", *, at_commit: bool = False) -> Itera
     kind = "CONSTRAINT TRIGGER" if at_commit else "TRIGGER"
     deferred = "DEFERRABLE INITIALLY DEFERRED" if at_commit else ""
     with _small_disk() as disk, connections.connect(autocommit=True) as own:
+        own.execute(_PATIENCE)
         try:
             if disk is not None:
                 own.execute(f"CREATE TABLESPACE {_NAME} LOCATION '{disk / 'space'}'")
@@ -49,7 +56,8 @@ def full(table: str, event: str = "INSERT", *, at_commit: bool = False) -> Itera
             )
             yield
         finally:
-            own.execute("DROP FUNCTION IF EXISTS test_needs_room CASCADE")
+            own.execute(_HARMLESS)
+            own.execute("DROP FUNCTION test_needs_room CASCADE")
             own.execute("DROP TABLE IF EXISTS test_disk")
             if disk is not None:
                 own.execute(f"DROP TABLESPACE IF EXISTS {_NAME}")

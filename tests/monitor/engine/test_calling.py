@@ -9,7 +9,7 @@ from django.db import transaction
 
 from monitor.domain.effect import Effect, EffectRefused, Evidence, NotDone, Told
 from monitor.domain.retry import Retry
-from monitor.engine import verdict
+from monitor.engine import calling, verdict
 from monitor.engine.verdict import Settled
 from monitor.store import connections
 from tests.engine import delivery, drain_all, send
@@ -91,6 +91,26 @@ def test_not_done_within_the_settle_time_proves_nothing_and_after_it_calls_again
             drain_until_quiet()
     assert len(provider.calls) == 2
     assert len(provider.ledger) == charged() == 1
+
+
+@pytest.mark.parametrize(
+    ("pauses", "records", "made"),
+    [((0.0,), 1, 1), ((40.0, 0.0), 2, 1), ((40.0, 40.0, 40.0), 3, 0)],
+)
+def test_a_worker_that_stood_still_behind_the_record_of_a_call_records_it_anew(
+    monkeypatch: pytest.MonkeyPatch, pauses: tuple[float, ...], records: int, made: int
+) -> None:
+    provider = Provider()
+    effect = Effect(
+        name="charge", call=provider, kind="queryable", reconcile=provider.ask, settle_seconds=60
+    )
+    looks = iter([look for pause in pauses for look in (0.0, pause)])
+    monkeypatch.setattr(calling, "monotonic", lambda: next(looks))
+    with charging(effect):
+        send(delivery("a"))
+        drain_all()
+    assert one("SELECT calls FROM comboio_effect") == records
+    assert len(provider.calls) == len(provider.ledger) == charged() == made
 
 
 @pytest.mark.parametrize(
