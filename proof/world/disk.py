@@ -62,6 +62,11 @@ class SmallDisk:
         if self._ballast >= 0:
             os.ftruncate(self._ballast, 0)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether it was filled and not freed."""
+        return self._ballast >= 0 and os.fstat(self._ballast).st_size > 0
+
     def free_bytes(self) -> int:
         """What is left for everybody."""
         found = os.statvfs(self.place)

@@ -57,7 +57,9 @@ def full(table: str, event: str = "INSERT", *, at_commit: bool = False) -> Itera
             yield
         finally:
             own.execute(_HARMLESS)
-            own.execute("DROP FUNCTION test_needs_room CASCADE")
+            with own.transaction():
+                own.execute(f"LOCK TABLE {table}")  # first, in the order of its writers
+                own.execute("DROP FUNCTION test_needs_room CASCADE")
             own.execute("DROP TABLE IF EXISTS test_disk")
             if disk is not None:
                 own.execute(f"DROP TABLESPACE IF EXISTS {_NAME}")

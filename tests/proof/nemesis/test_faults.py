@@ -75,6 +75,20 @@ def test_a_full_disk_is_survived(world: SmallWorld) -> None:
     assert world.effects() > 450
 
 
+def test_a_database_without_room_is_not_killed_for_it_could_not_come_back(
+    world: SmallWorld,
+) -> None:
+    if not world.server.fill_disk():
+        pytest.skip(world.server.disk.why_not)
+    before = told(world, "postgres_kills")
+    try:
+        assert not DatabaseKill().strike(world)
+        assert told(world, "postgres_kills") == before
+    finally:
+        world.server.free_disk()
+    assert DatabaseKill().strike(world)
+
+
 def test_the_schedule_reaches_its_targets_while_there_is_work(world: SmallWorld) -> None:
     targets = {"worker_kills": 4, "postgres_kills": 1, "commits_cut": 2, "messages": 9}
     nemesis = Nemesis(world, targets, seconds=1.5, seed=7)
