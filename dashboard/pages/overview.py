@@ -8,7 +8,7 @@ from dashboard import access, render, sentences
 from dashboard.consumer_rows import with_sparks
 from dashboard.keeping import keeping
 from monitor.operations.effects import expect_answers
-from monitor.reports import overview
+from monitor.reports import consumers, overview
 from monitor.reports.overview import ProblemKind
 
 
@@ -24,5 +24,6 @@ def index(request: HttpRequest) -> HttpResponse:
         "keeping": keeping(figures.durability),
         "problems": [(one, sentences.problem(one)) for one in figures.problems],
         "consumers": with_sparks(figures.consumers),
+        "most": consumers.CAP,
     }
     return render.page(request, "overview/index", values)
