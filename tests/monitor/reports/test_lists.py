@@ -77,8 +77,9 @@ def test_the_mismatch_detail_names_the_producers_and_the_difference(db: None) ->
         ("b", "2", None),
         ("c", None, "3"),
     ]
-    assert found.first_fingerprint != found.second_fingerprint
-    assert len(found.first_fingerprint) == len(found.second_fingerprint) == 32
+    assert found.first.fingerprint != found.second.fingerprint
+    assert len(found.first.fingerprint) == len(found.second.fingerprint) == 32
+    assert (found.first.count, found.second.count) == (1, 1)
     assert found.gap_seconds is not None
     side_by_side = mismatches.comparison(number)
     assert side_by_side is not None
