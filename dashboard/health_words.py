@@ -1,4 +1,4 @@
-"""Whether clocks agree, and whether an old transaction keeps the database from its upkeep."""
+"""The database's health in sentences: clocks that differ, transactions that stay open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Told:
     text: str
 
 
-def told(system: System) -> Told:
+def clocks(system: System) -> Told:
     """The largest difference between the database's clock and that of web or a live process."""
     skews = [(abs(system.skew_seconds), system.skew_seconds, _("this web process"))]
     for row in system.workers:
