@@ -32,18 +32,17 @@ def clocks(system: System) -> Told:
     _size, skew, name = max(skews)
     facts = {"name": words.visible(name), "skew": difference(skew)}
     if abs(skew) < SKEWED_SECONDS:
-        return Told(
-            tone="go", text=_("All clocks agree; the largest difference is %(skew)s.") % facts
-        )
+        text = _("All clocks agree; the largest difference is %(skew)s.")
+        return Told(tone="go", text=text % facts)
     text = _(
-        "The clock of %(name)s differs from the database's by %(skew)s. What is decided goes by the "
-        "database's; the times in logs and the age of signatures go by the other."
+        "The clock of %(name)s differs from the database's by %(skew)s. What is decided goes by "
+        "the database's; the times in logs and the age of signatures go by the other."
     )
     return Told(tone="caution", text=text % facts)
 
 
 def difference(seconds: float) -> str:
-    """A difference of clocks: "0.4 ms", "−3.2 s"; below 0: behind the database's."""
+    """A difference of clocks, as "0.4 ms" or "3.2 s"; a minus: behind the database's."""
     sign = "\N{MINUS SIGN}" if seconds < 0 else ""
     return f"{sign}{words.milliseconds(abs(seconds) * 1000)}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, clocks, render
+from dashboard import access, health_words, render
 from dashboard.keeping import keeping
 from monitor.reports import last_proof, system
 
@@ -20,7 +20,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "system": figures,
         "keeping": keeping(figures.durability),
         "proof": last_proof.read(Path(settings.BASE_DIR, "docs", "verification.md")),
-        "clocks": clocks.told(figures),
-        "upkeep": clocks.upkeep(figures),
+        "clocks": health_words.clocks(figures),
+        "upkeep": health_words.upkeep(figures),
     }
     return render.page(request, "system/index", values)

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard import clocks, doubts, forms, labels, previews
+from dashboard import doubts, forms, health_words, labels, previews
 from dashboard import words as words_module
 from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
@@ -42,7 +42,7 @@ register.filter("cause_word", labels.cause)
 register.filter("alert_word", labels.alert)
 register.filter("moment_word", labels.moment)
 register.filter("permission_word", labels.permission)
-register.filter("difference", clocks.difference)
+register.filter("difference", health_words.difference)
 register.filter("way_word", labels.way)
 register.filter("effect_list_word", labels.effect_list)
 register.filter("step_word", doubts.step)

@@ -1,4 +1,4 @@
-"""What the last recorded proof said, as docs/verification.md keeps it; nothing is claimed without."""
+"""What the last recorded proof said, as its page keeps it; without one nothing is claimed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-# The line that "./manage.py prove --record" writes (proof/verification.txt); a test holds the two together.
+# As "./manage.py prove --record" writes it (proof/verification.txt); a test holds both together.
 _LINE = re.compile(
     r"^\*\*(?P<verdict>.+)\*\* Profile `(?P<profile>\w+)`, seed (?P<seed>\d+), "
     r"commit `(?P<commit>[^`]+)`, (?P<day>\d{4}-\d{2}-\d{2})\.$",
