@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, render, sentences
+from dashboard import access, render, sentences, trends
 from dashboard.consumer_rows import with_sparks
 from dashboard.keeping import keeping
 from monitor.operations.effects import expect_answers
@@ -22,7 +22,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "overview": figures,
         "verdict": sentences.verdict(figures),
         "keeping": keeping(figures.durability),
-        "problems": [(one, sentences.problem(one)) for one in figures.problems],
+        "problems": [(one, sentences.problem(one), trends.trend(one)) for one in figures.problems],
         "consumers": with_sparks(figures.consumers),
         "most": consumers.CAP,
     }
