@@ -30,7 +30,7 @@ def test_its_button_is_named_by_the_first_words_and_mends_the_fault(
         assert part in start
     with watched_for(60):
         _press(page, fault)
-        expect(page.locator(".toast[data-tone=go]")).to_be_visible()
+        expect(page.locator(".toast[data-tone=go], .notice[role=status]").first).to_be_visible()
     page.goto("/")
     assert fault.cause not in _start(page)
 
