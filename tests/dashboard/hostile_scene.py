@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import quote
 
 from tests import factories, factory_effects, factory_figures, factory_order, factory_requeues
@@ -117,7 +118,7 @@ def _records(owner: int, text: str) -> None:
         object_kind="message",
         object_id=one("SELECT max(id) FROM comboio_message"),
         reason=text,
-        detail=factories.json.dumps({text: text}),
+        detail=json.dumps({text: text}),
     )
     insert("comboio_worker", returning="slot", process=text, host=text, pid=1, ids=[])
     factory_order.throttle(factories.consumer(name=f"away {text}"), error=text)

@@ -26,7 +26,7 @@ _UNSEEN = """() => {
   for (const field of copy.querySelectorAll("textarea, script")) field.remove();
   const told = [copy.textContent, document.title];
   for (const one of copy.querySelectorAll("*")) {
-    for (const name of ["title", "aria-label", "data-label"]) told.push(one.getAttribute(name) ?? "");
+    for (const name of ["title", "aria-label"]) told.push(one.getAttribute(name) ?? "");
   }
   return told.filter((text) => bad.test(text)).map((text) => text.slice(0, 200));
 }"""
