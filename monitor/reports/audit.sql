@@ -2,7 +2,7 @@
 -- Acts, the newest first, by the primary key or, for one object, by its index. first_id and end_id bound what is
 -- read to the span of time that is asked for. locks: nothing. rows: at most count.
 (SELECT id, at, actor, verb, object_kind, object_id, reason, detail::text FROM comboio_audit
-  WHERE NOT %(back)s AND id < least(%(id)s, %(end_id)s) AND id >= %(first_id)s
+  WHERE NOT %(back)s AND id < least(%(id)s::bigint, %(end_id)s::bigint) AND id >= %(first_id)s::bigint
     AND (%(actor)s::text IS NULL OR actor = %(actor)s)
     AND (%(verb)s::text IS NULL OR verb = %(verb)s)
     AND (%(kind)s::text IS NULL OR (object_kind = %(kind)s AND object_id = %(object)s))
@@ -11,7 +11,7 @@
   ORDER BY id DESC LIMIT %(count)s)
 UNION ALL
 (SELECT id, at, actor, verb, object_kind, object_id, reason, detail::text FROM comboio_audit
-  WHERE %(back)s AND id > greatest(%(id)s, %(first_id)s - 1) AND id < %(end_id)s
+  WHERE %(back)s AND id > greatest(%(id)s::bigint, %(first_id)s::bigint - 1) AND id < %(end_id)s::bigint
     AND (%(actor)s::text IS NULL OR actor = %(actor)s)
     AND (%(verb)s::text IS NULL OR verb = %(verb)s)
     AND (%(kind)s::text IS NULL OR (object_kind = %(kind)s AND object_id = %(object)s))
