@@ -14,7 +14,7 @@ from monitor.store import sql
 
 SQL = sql.load(__file__)
 
-_SLACK = timedelta(minutes=1)  # a verb's transaction is far shorter
+_SLACK = timedelta(hours=1)  # by which a clock may have been put back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +97,6 @@ def page(  # noqa: PLR0913 - each a filter of its own, by name
 
 
 def _id_at(cursor: Cursor, at: datetime) -> int:
-    """No act of this moment or later has a smaller id, but for transactions that took long."""
+    """No act of this moment or later has a smaller id, as far as ids rise with the time."""
     cursor.execute(SQL["id_at"], {"at": at})
     return int(cursor.fetchone()[0])

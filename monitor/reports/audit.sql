@@ -22,8 +22,8 @@ ORDER BY 1 DESC;
 
 -- name: id_at
 -- The id from which on acts are of this moment or later: halving by the primary key, because ids rise with the time
--- and an index of the time would cost every act a write. Ids are given within a transaction whose time is its begin,
--- so neighbours may stand out of order by as long as that took: ask for some seconds more. locks: nothing. rows: 1.
+-- and an index of the time would cost every act a write. They do but for long transactions and a clock that was put
+-- back: ask for a span that is wider by as much, and what lies within is found. locks: nothing. rows: 1.
 WITH RECURSIVE halving (low, high) AS (
     SELECT 1::bigint, coalesce((SELECT max(id) FROM comboio_audit), 0) + 1
     UNION ALL

@@ -188,7 +188,7 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
         recorded=None if head is None else effect_rows.recorded(cursor, [head]).get(head),
         doubt=doubt,
         lease=effect_rows.lease(cursor, session_id),
-        worker=_worker(cursor, [row.id for row in strip if row.state == State.READY]),
+        worker=_worker(cursor, [row.id for row in strip if row.state == State.RUNNING]),
         lane=lane[0] if lane else None,
         strip=tuple(strip),
         next=number if known[4] else None,

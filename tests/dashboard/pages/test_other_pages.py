@@ -120,7 +120,7 @@ def test_the_audit_can_be_narrowed_to_a_span_of_time_in_the_viewers_zone(
     viewer: Client, filled: Scene
 ) -> None:
     run("UPDATE comboio_audit SET at = '2026-07-01 10:00:00+00' WHERE actor = 'bert'")
-    run("UPDATE comboio_audit SET at = '2026-07-01 12:00:00+00' WHERE actor = 'anna'")
+    run("UPDATE comboio_audit SET at = '2026-07-01 08:00:00+00' WHERE actor = 'anna'")
     viewer.cookies["tz"] = "Europe/Lisbon"  # an hour ahead of UTC in July
     text = _text(viewer, "/audit/?since=2026-07-01T10:30&until=2026-07-01T11:30")
     assert "bert" in text
@@ -134,9 +134,10 @@ def test_the_audit_can_be_narrowed_to_a_span_of_time_in_the_viewers_zone(
 
 def test_the_export_of_the_audit_has_the_same_filter(viewer: Client, filled: Scene) -> None:
     run("UPDATE comboio_audit SET at = '2026-07-01 10:00:00+00' WHERE actor = 'bert'")
-    response = viewer.post("/audit/export/", {"until": "2026-07-01T11:00:00+00:00"})
+    run("UPDATE comboio_audit SET at = '2026-07-01 08:00:00+00' WHERE actor = 'anna'")
+    response = viewer.post("/audit/export/", {"since": "2026-07-01T09:00:00+00:00"})
     found = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
     assert "bert" in found
     assert "anna" not in found
     detail = one("SELECT detail::text FROM comboio_audit WHERE verb = 'export'")
-    assert "until=2026-07-01" in detail
+    assert "since=2026-07-01" in detail

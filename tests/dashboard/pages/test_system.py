@@ -13,6 +13,7 @@ from tests.dashboard import looking
 from tests.rows import run
 
 pytestmark = pytest.mark.django_db
+SOURCE = {"kind": "http", "format": "json", "key": "id", "unsigned": True}
 LINE = "**Every promise held.** Profile `ci`, seed 7, commit `abc123`, 2026-07-01."
 
 
@@ -66,8 +67,8 @@ def test_tables_tell_their_dead_rows_and_partitions(viewer: Client) -> None:
 def test_each_source_tells_its_margin(viewer: Client, settings: LazySettings) -> None:
     settings.COMBOIO = {
         "sources": {
-            "wide": {"kind": "http", "unsigned": True},
-            "thin": {"kind": "http", "unsigned": True, "message_ttl_seconds": 1_200_000},
+            "wide": SOURCE | {"message_ttl_seconds": 3_600},
+            "thin": SOURCE | {"message_ttl_seconds": 1_150_000},
         }
     }
     text = _text(viewer)
