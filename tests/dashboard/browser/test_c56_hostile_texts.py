@@ -65,9 +65,9 @@ def test_it_can_be_searched_for_and_given_as_a_reason(text: str, open_page: Open
     expect(page.locator("main")).to_contain_text(_shown(text))
     _is_clean(page)
     page.goto("/audit/")
-    page.locator("input[name=actor]").fill(text)
+    page.get_by_role("textbox", name="Person").fill(text)
     page.get_by_role("button", name="Filter").click()
-    expect(page.locator("input[name=actor]")).to_have_value(text)
+    expect(page.get_by_role("textbox", name="Person")).to_have_value(text)
     _is_clean(page)
 
 
