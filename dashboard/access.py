@@ -43,7 +43,7 @@ def page(view: View[Rest]) -> View[Rest]:
             try:
                 return _stranger(request) or view(request, *args, **kwargs)
             except ReportTimeoutError as error:
-                return render(request, NO_ANSWER, {"text": str(error)}, status=503)
+                return _too_slow(request, error)
             except CursorError as error:
                 return render(request, NO_ANSWER, {"text": str(error)}, status=400)
 
@@ -59,7 +59,10 @@ def verb(view: View[Rest]) -> View[Rest]:
         request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
     ) -> HttpResponseBase:
         with timezone.override(zone(request)):
-            return _stranger(request) or view(request, *args, **kwargs)
+            try:
+                return _stranger(request) or view(request, *args, **kwargs)
+            except ReportTimeoutError as error:
+                return _too_slow(request, error)
 
     return _checks_login_itself(guarded)
 
@@ -110,6 +113,13 @@ def _stranger(request: HttpRequest) -> HttpResponse | None:
         text = _("You are signed in, but you may not see the console yet.")
         return render(request, NO_ACCESS, {"text": text}, status=403)
     return None
+
+
+def _too_slow(request: HttpRequest, error: ReportTimeoutError) -> HttpResponse:
+    """Which limit ended it, and two ways on: the same again, or the list from its start."""
+    again = request.get_full_path() if request.method == "GET" else ""
+    values = {"text": str(error), "again": again}
+    return render(request, NO_ANSWER, values, status=503)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:

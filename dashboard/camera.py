@@ -39,6 +39,7 @@ LISTS = (
     ("messages", "/messages/"),
     ("messages-no-match", "/messages/?q=no-such-key"),
     ("duplicates", "/duplicates/"),
+    ("duplicates-origin", "/duplicates/?show=origin"),
     ("consumers", "/consumers/"),
     ("audit", "/audit/"),
     ("system", "/system/"),

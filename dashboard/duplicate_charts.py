@@ -8,23 +8,19 @@ from itertools import groupby
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from dashboard import charts, sentences, words
+from dashboard import charts, labels, sentences, words
 from dashboard.charts import Chart
 from monitor.reports.duplicates import Duplicates
-from monitor.reports.duplicates import Series as Counted
 
 _MOST_SERIES = 4
 _MOST_BARS = 72
 
 
 def rate(figures: Duplicates, *, by: str) -> Chart:
-    """Duplicates over time, stacked by cause or by consumer."""
-    named = sorted(
-        ((one.cause if by == "cause" else one.consumer, one) for one in figures.series),
-        key=lambda pair: pair[0],
-    )
+    """Duplicates over time, stacked by cause, consumer, origin or type."""
+    named = sorted(_named(figures, by), key=lambda pair: pair[0])
     groups = {
-        name: _sum([one for _name, one in pairs])
+        name: _add([values for _name, values in pairs])
         for name, pairs in groupby(named, key=lambda pair: pair[0])
     }
     largest = sorted(groups, key=lambda name: -sum(groups[name]))
@@ -36,10 +32,12 @@ def rate(figures: Duplicates, *, by: str) -> Chart:
     if rest:
         shown[-1] = charts.Series(name=_("others"), values=_add([shown[-1].values, *rest]))
     width = max(1, -(-len(figures.minutes) // _MOST_BARS))
-    labels = [f"{timezone.localtime(at):%H:%M}" for at in figures.minutes][::width]
+    times = [f"{timezone.localtime(at):%H:%M}" for at in figures.minutes][::width]
     merged = [charts.Series(name=one.name, values=_merge(one.values, width)) for one in shown]
     sentence = sentences.duplicates(figures)
-    return charts.stacked(merged, labels, sentence=sentence, first_head=_("from"))
+    if by in ("origin", "type") and figures.sampled_since > figures.minutes[0]:
+        sentence = f"{sentence} {sentences.sampled(figures)}"
+    return charts.stacked(merged, times, sentence=sentence, first_head=_("from"))
 
 
 def gaps(figures: Duplicates) -> Chart | None:
@@ -47,21 +45,26 @@ def gaps(figures: Duplicates) -> Chart | None:
     if not figures.gaps_sampled:
         return None
     bounds = [bucket.up_to_seconds for bucket in figures.gaps]
-    labels = ["≤ " + words.duration(bound) if bound is not None else _("more") for bound in bounds]
+    spans = ["≤ " + words.duration(bound) if bound is not None else _("more") for bound in bounds]
     kept = figures.retention_seconds
     place = next((at for at, bound in enumerate(bounds) if bound is None or bound > kept), None)
     text = _("keys kept %(span)s") % {"span": words.duration(kept)}
     return charts.histogram(
         [bucket.count for bucket in figures.gaps],
-        labels,
+        spans,
         sentence=sentences.gaps(figures),
         heads=(_("gap"), _("duplicates")),
         marker=(len(bounds) if place is None else place, text),
     )
 
 
-def _sum(series: Sequence[Counted]) -> tuple[float, ...]:
-    return _add([one.values for one in series])
+def _named(figures: Duplicates, by: str) -> list[tuple[str, tuple[float, ...]]]:
+    """What is stacked: a name and its duplicates per minute, a name possibly several times."""
+    if by in ("origin", "type"):
+        return [(one.origin if by == "origin" else one.type, one.again) for one in figures.sent]
+    if by == "consumer":
+        return [(one.consumer, one.values) for one in figures.series]
+    return [(labels.cause(one.cause), one.values) for one in figures.series]
 
 
 def _add(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

@@ -18,7 +18,13 @@ def audit_export(request: HttpRequest) -> HttpResponseBase:
     wanted = forms.AuditFilter.parse(request.POST)
     exporting.note_export(access.actor(request), "audit", {"filter": wanted.query})
     head = ("at", "actor", "verb", "object", "object id", "reason", "detail")
-    found = audit.every(actor=wanted.actor, verb=wanted.verb, thing=wanted.thing)
+    found = audit.every(
+        actor=wanted.actor,
+        verb=wanted.verb,
+        thing=wanted.thing,
+        since=wanted.since,
+        until=wanted.until,
+    )
     rows = ((*_of_act(each), json.dumps(each.detail, ensure_ascii=False)) for each in found)
     return StreamingHttpResponse(
         csv_lines.lines(head, rows),

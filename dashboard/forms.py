@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, QueryDict
@@ -18,6 +18,7 @@ _LARGEST_CONSUMER = 2**15 - 1
 _LONGEST_TEXT = 512
 _MOST_PICKED = 500
 ALERT_STATES = ("open", "acknowledged", "resolved")
+_YEARS = range(1970, 3000)  # a message's; beyond them arithmetic with times may fail
 MINUTES = (60, 180, 720, 1440)
 
 
@@ -122,29 +123,33 @@ class ListFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which acts: of a person, a verb, or on one thing."""
+    """Which acts: of a person, a verb, on one thing, or of a span of time (until: before it)."""
 
     actor: str | None
     verb: str | None
     thing: tuple[str, int] | None
+    since: datetime | None
+    until: datetime | None
     cursor: str | None
 
     @classmethod
     def parse(cls, query: QueryDict) -> AuditFilter:
-        """Read from the URL; the thing is written kind:id."""
+        """Read from the URL; the thing is written kind:id, a time without zone is the viewer's."""
         kind, _, number = query.get("object", "").partition(":")
         found = whole(number)
         return cls(
             actor=_text(query.get("actor")) or None,
             verb=_text(query.get("verb")) or None,
             thing=(_text(kind), found) if kind and found is not None else None,
+            since=_moment(query.get("since")),
+            until=_moment(query.get("until")),
             cursor=query.get("page"),
         )
 
     @property
     def is_set(self) -> bool:
         """Whether anything is filtered."""
-        return bool(self.actor or self.verb or self.thing)
+        return bool(self.actor or self.verb or self.thing or self.since or self.until)
 
     @property
     def object(self) -> str:
@@ -154,7 +159,9 @@ class AuditFilter:
     @property
     def query(self) -> str:
         """The filter without its page, for links."""
-        return link(actor=self.actor, verb=self.verb, object=self.object)
+        times = {"since": self.since and self.since.isoformat()}
+        times["until"] = self.until and self.until.isoformat()
+        return link(actor=self.actor, verb=self.verb, object=self.object, **times)
 
 
 def window(query: QueryDict) -> int:
@@ -223,6 +230,16 @@ def until(request: HttpRequest) -> datetime | None:
 
 def _consumer(query: QueryDict) -> int | None:
     return whole(query.get("consumer"), _LARGEST_CONSUMER)
+
+
+def _moment(text: str | None) -> datetime | None:
+    """A time as ISO 8601 writes it, in the viewer's zone where it names none; or None."""
+    try:
+        found = datetime.fromisoformat((text or "").strip())
+        aware = timezone.make_aware(found) if timezone.is_naive(found) else found
+        return aware.astimezone(UTC) if found.year in _YEARS else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _text(text: str | None) -> str:

@@ -164,6 +164,17 @@ def alert(kind: str) -> str:
     return known.get(kind, kind)
 
 
+def way(name: str) -> str:
+    """By what duplicates are told apart."""
+    known = {
+        "cause": _("by cause"),
+        "consumer": _("by consumer"),
+        "origin": _("by origin"),
+        "type": _("by type"),
+    }
+    return known.get(name, name)
+
+
 def effect_list(name: str) -> str:
     """A list of the Reconcile page."""
     known = {"doubt": _("In doubt"), "conflict": _("Conflicts"), "settled": _("Settled")}

@@ -145,6 +145,13 @@ def duplicates(figures: Duplicates) -> str:
     }
 
 
+def sampled(figures: Duplicates) -> str:
+    """From when on the kept duplicates tell who sent them."""
+    return _("By origin and type only since %(at)s, from the newest that are kept.") % {
+        "at": timezone.localtime(figures.sampled_since).strftime("%H:%M")
+    }
+
+
 def likely_cause(producer: Producer) -> str:
     """What probably makes a producer's messages come again, and what to do about it."""
     early, middle, late = producer.gap_seconds

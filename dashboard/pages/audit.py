@@ -22,7 +22,14 @@ VERBS = (
 def index(request: HttpRequest) -> HttpResponse:
     """Acts, newest first."""
     wanted = forms.AuditFilter.parse(request.GET)
-    found = audit.page(wanted.cursor, actor=wanted.actor, verb=wanted.verb, thing=wanted.thing)
+    found = audit.page(
+        wanted.cursor,
+        actor=wanted.actor,
+        verb=wanted.verb,
+        thing=wanted.thing,
+        since=wanted.since,
+        until=wanted.until,
+    )
     values = {
         "filter": wanted,
         "verbs": VERBS,

@@ -12,7 +12,8 @@ from monitor.reports import consumers
 @access.page
 def index(request: HttpRequest) -> HttpResponse:
     """All consumers, by name."""
-    return render.page(request, "consumers/index", {"consumers": with_sparks(consumers.every())})
+    values = {"consumers": with_sparks(consumers.every()), "most": consumers.CAP}
+    return render.page(request, "consumers/index", values)
 
 
 @access.page
@@ -21,5 +22,10 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     found = consumers.detail(id)
     if found is None:
         raise Http404
-    values = {"consumer": found, "spark": spark(found.row), "policy": policies.told(found.policy)}
+    values = {
+        "consumer": found,
+        "spark": spark(found.row),
+        "policy": policies.told(found.policy),
+        "most": consumers.CAP,
+    }
     return render.page(request, "consumers/detail", values)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, render, sentences
+from dashboard import access, render, sentences, trends
 from dashboard.consumer_rows import with_sparks
 from dashboard.keeping import keeping
 from monitor.operations.effects import expect_answers
-from monitor.reports import overview
+from monitor.reports import consumers, overview
 from monitor.reports.overview import ProblemKind
 
 
@@ -22,7 +22,8 @@ def index(request: HttpRequest) -> HttpResponse:
         "overview": figures,
         "verdict": sentences.verdict(figures),
         "keeping": keeping(figures.durability),
-        "problems": [(one, sentences.problem(one)) for one in figures.problems],
+        "problems": [(one, sentences.problem(one), trends.trend(one)) for one in figures.problems],
         "consumers": with_sparks(figures.consumers),
+        "most": consumers.CAP,
     }
     return render.page(request, "overview/index", values)

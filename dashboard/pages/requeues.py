@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 
 from dashboard import access, forms, progress, render
+from monitor.domain.scope import MOST
 from monitor.operations import bulk
 from monitor.reports import dead_letters, requeues
 
@@ -37,6 +38,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         "filter": wanted,
         "plan": requeues.plan(cause=wanted.cause, consumer=wanted.consumer, session=wanted.session),
         "group": dead_letters.group(wanted.cause) if wanted.cause else None,
+        "most": MOST,
         "paces": PACES,
         "most_failing": round(bulk.FAILURE_LIMIT * 100),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import access, forms, previews, render
+from dashboard import access, forms, previews, render, trains
 from dashboard.previews import Told
 from monitor.reports import consumers, preview, sessions
 from monitor.reports.preview import Previews
@@ -41,7 +41,15 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     if found is None:
         raise Http404
     ahead = preview.of_session(id, found.consumer_id)
-    values = {"session": found, "ahead": ahead, "previews": previews.of_session(ahead)}
+    train = trains.cars(found)
+    values = {
+        "session": found,
+        "ahead": ahead,
+        "previews": previews.of_session(ahead),
+        "train": train,
+        "states": trains.states(train),
+        "has_gaps": any(car.missing for car in train),
+    }
     return render.page(request, "sessions/detail", values)
 
 

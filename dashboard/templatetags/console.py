@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from dashboard import doubts, forms, labels, previews
+from dashboard import doubts, forms, health_words, labels, previews
 from dashboard import words as words_module
 from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
@@ -42,6 +42,8 @@ register.filter("cause_word", labels.cause)
 register.filter("alert_word", labels.alert)
 register.filter("moment_word", labels.moment)
 register.filter("permission_word", labels.permission)
+register.filter("difference", health_words.difference)
+register.filter("way_word", labels.way)
 register.filter("effect_list_word", labels.effect_list)
 register.filter("step_word", doubts.step)
 register.filter("kind_word", doubts.kind)
@@ -77,6 +79,18 @@ def when(at: datetime | None) -> str:
     local = timezone.localtime(at)
     offset = local.strftime("%z")
     return f"{local:%Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:]}"
+
+
+@register.filter
+def local_input(at: datetime | None) -> str:
+    """A moment as the value of a datetime-local field: the viewer's time, without its zone."""
+    return "" if at is None else f"{timezone.localtime(at):%Y-%m-%dT%H:%M}"
+
+
+@register.filter
+def iso(at: datetime | None) -> str:
+    """A moment as a form sends it on."""
+    return "" if at is None else at.isoformat()
 
 
 @register.simple_tag

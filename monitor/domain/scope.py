@@ -1,4 +1,4 @@
-"""Which dead letters a verb on many speaks of."""
+"""Which dead letters a verb on many speaks of, and how many of them are still to come."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ class Scope:
     cause: str | None = None
     consumer: int | None = None
     session: int | None = None
+
+
+def still_to_come(*, total: int, moved: int, gone: int, refused: int) -> int:
+    """Of a requeue of so many: those not put back, not gone from the dead, not refused."""
+    return total - moved - gone - refused

@@ -14,6 +14,7 @@ from monitor.domain.consumer import NO_CONSUMER
 from monitor.domain.durations import BUCKET_SECONDS, BUCKETS
 from monitor.reports import counters
 from monitor.reports.reading import Cursor, reading
+from monitor.reports.trends import MINUTES as TREND_MINUTES
 from monitor.store import sql
 
 SQL = sql.load(__file__)
@@ -59,7 +60,8 @@ class ConsumerRow:
     p95_milliseconds: 95 of 100 handlers of the last 5 minutes took no longer; from a histogram, so
     it is the upper bound of a bucket. empty_seconds: until nothing waits, at the pace of the
     last 5 minutes; None: it does not shrink. is_one_session: most of what waits is of one session,
-    so more workers would not help.
+    so more workers would not help. workers: processes at work for it now. grown: new messages less
+    processed ones in the last 10 minutes.
     received_series and done_series: per minute, 60 values, the current minute last.
     """
 
@@ -85,6 +87,8 @@ class ConsumerRow:
     p95_milliseconds: float | None
     empty_seconds: float | None
     is_one_session: bool
+    workers: int
+    grown: int
     received_series: tuple[float, ...]
     done_series: tuple[float, ...]
     is_stalled: bool
@@ -195,14 +199,20 @@ def _all_rows(cursor: Cursor, now: datetime) -> list[ConsumerRow]:
     for names, since in ((_COUNTERS, axis[0]), (_DURATIONS, axis[-_RECENT_MINUTES])):
         for each in counters.minutes(cursor, names, since=since):
             grown[each.consumer_id].append(each)
+    cursor.execute(SQL["workers"])
+    workers = dict(cursor.fetchall())
     cursor.execute(SQL["rows"], {"count": CAP + 1})
     return [
-        _row(values, _Growth(axis=axis, now=now, minutes=grown[values[0]]))
+        _row(
+            values,
+            _Growth(axis=axis, now=now, minutes=grown[values[0]]),
+            workers=workers.get(values[0], 0),
+        )
         for values in cursor.fetchall()
     ]
 
 
-def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
+def _row(values: tuple[Any, ...], growth: _Growth, *, workers: int) -> ConsumerRow:
     backlog, parked, oldest_at = values[4], values[5], values[9]
     received, again = growth.series("received"), growth.series("duplicates")
     is_stalled = (
@@ -243,6 +253,8 @@ def _row(values: tuple[Any, ...], growth: _Growth) -> ConsumerRow:
         p95_milliseconds=_p95(growth),
         empty_seconds=_empty_seconds(backlog - parked, growth),
         is_one_session=backlog > _FEW and values[20] > backlog / 2,
+        workers=workers,
+        grown=_grown(growth),
         received_series=received,
         done_series=growth.series("processed", "done", "skipped"),
         is_stalled=is_stalled and not values[3] and values[16] is None,
@@ -279,6 +291,12 @@ def _empty_seconds(waiting: int, growth: _Growth) -> float | None:
     shrinks = growth.recent("processed", "done", "skipped") - growth.recent("received")
     shrinks += growth.recent("duplicates") + growth.recent("processed", "dead")
     return waiting / (shrinks / seconds) if shrinks > 0 else None
+
+
+def _grown(growth: _Growth) -> int:
+    came = growth.series("received", "new")[-TREND_MINUTES:]
+    ended = growth.series("processed", "done", "skipped", "dead")[-TREND_MINUTES:]
+    return round(sum(came) - sum(ended))
 
 
 def _is_blocked(stands: dict[str, Any]) -> bool:

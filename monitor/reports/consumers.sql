@@ -24,6 +24,22 @@ SELECT c.id, c.name, c.active, c.held, coalesce(s.backlog, 0), coalesce(s.parked
   LEFT JOIN comboio_breaker b ON b.consumer = c.id AND b.opened_at IS NOT NULL
  ORDER BY c.name;
 
+-- name: workers
+-- How many processes are at work for each consumer: those whose announced batch still waits (it commits as a whole),
+-- and those that hold a lease. Up to 1,000 of each are looked at. locks: nothing. rows: one per consumer at work.
+SELECT consumer, count(DISTINCT slot)
+  FROM (SELECT m.consumer, w.slot
+          FROM (SELECT slot, ids[1] AS id FROM comboio_worker WHERE ids <> '{}' LIMIT 1000) w
+         CROSS JOIN LATERAL (SELECT m.consumer, m.lane, m.session FROM comboio_message m
+                              WHERE m.id = w.id OFFSET 0) m
+         WHERE (SELECT r.id FROM comboio_ready r
+                 WHERE r.lane = m.lane AND r.session = m.session AND r.id = w.id) IS NOT NULL
+        UNION ALL
+        SELECT l.consumer, l.slot
+          FROM (SELECT consumer, slot, expires_at FROM comboio_lease ORDER BY session LIMIT 1000) l
+         WHERE l.expires_at > statement_timestamp()) busy
+ GROUP BY consumer;
+
 -- name: detail
 -- One consumer's policy and who holds it. locks: nothing. rows: 0 or 1.
 SELECT source, types, when_dead, policy::text, held, held_at, coalesce(held_by, ''),

@@ -26,6 +26,30 @@ SELECT t.origin, t.type, count(*), mode() WITHIN GROUP (ORDER BY t.cause),
                  ON true) t
  GROUP BY t.origin, t.type ORDER BY 3 DESC, 1, 2 LIMIT 10;
 
+-- name: rates
+-- Who sends how much, and how much of it twice: the newest kept duplicates and the newest messages, by origin, type
+-- and minute of the duplicate (NULL: first deliveries), from the moment on that both samples reach back to, which
+-- stands last. locks: nothing. rows: at most twice the sample.
+WITH again AS MATERIALIZED (
+    SELECT coalesce(m.origin, '') AS origin, coalesce(m.type, '') AS type, d.at
+      FROM (SELECT d.message_id, d.at FROM comboio_duplicate d
+             WHERE (%(consumer)s::int IS NULL OR d.consumer = %(consumer)s) AND d.at >= %(since)s
+             ORDER BY d.at DESC LIMIT %(sample)s) d
+      LEFT JOIN LATERAL (SELECT m.origin, m.type FROM comboio_message m WHERE m.id = d.message_id OFFSET 0) m ON true
+), firsts AS MATERIALIZED (
+    SELECT m.consumer, m.origin, m.type, m.received_at FROM comboio_message m ORDER BY m.id DESC LIMIT %(sample)s
+), span AS MATERIALIZED (
+    SELECT greatest(%(since)s, (SELECT min(a.at) FROM again a HAVING count(*) = %(sample)s),
+                    (SELECT min(f.received_at) FROM firsts f HAVING count(*) = %(sample)s)) AS since
+)
+SELECT a.origin, a.type, date_trunc('minute', a.at), count(*), 0, span.since
+  FROM again a, span WHERE a.at >= span.since GROUP BY 1, 2, 3, 6
+UNION ALL
+SELECT f.origin, f.type, NULL, 0, count(*), span.since
+  FROM firsts f, span
+ WHERE f.received_at >= span.since AND (%(consumer)s::int IS NULL OR f.consumer = %(consumer)s)
+ GROUP BY 1, 2, 6;
+
 -- name: counted
 -- All duplicates of some keys, which their dedup records count. locks: nothing. rows: one per key.
 SELECT d.message_id, d.duplicates

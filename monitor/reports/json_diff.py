@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -13,6 +13,7 @@ from monitor.reports.json_text import Members, Number
 
 _MOST_ROWS = 500
 _LONGEST_VALUE = 2_000
+_MOST_SAME = 200
 _NUMBER = re.compile(r"^-?0*(\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$")
 _PLAIN_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_-]*$")
 _LONGEST_EXPONENT = 4_000  # digits; Python refuses to read longer whole numbers
@@ -29,16 +30,26 @@ class DiffRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
-    """What differs. equal: how many other values are the same. more: rows beyond those given.
+class SameRow:
+    """One path whose value is the same in both, as the first wrote it."""
 
-    how: json (structure), text (line by line) or bytes (only that they differ).
+    path: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """What differs. equal: how many other values are the same; same: the first 200 of these.
+
+    more: rows that differ beyond those given. how: json (structure), text (line by line) or bytes
+    (only that they differ).
     """
 
     how: str
     rows: tuple[DiffRow, ...]
     equal: int
     more: int
+    same: tuple[SameRow, ...] = ()
 
 
 @dataclass(slots=True)
@@ -46,6 +57,12 @@ class _Findings:
     rows: list[DiffRow] = field(default_factory=list)
     equal: int = 0
     more: int = 0
+    same: list[SameRow] = field(default_factory=list)
+
+    def keep(self, path: str, value: Any, show: Callable[[Any], str]) -> None:
+        self.equal += 1
+        if len(self.same) < _MOST_SAME:
+            self.same.append(SameRow(path=path, value=show(value)))
 
     def add(self, path: str, kind: str, first: str | None, second: str | None) -> None:
         if len(self.rows) >= _MOST_ROWS:
@@ -67,7 +84,13 @@ def compare(first: bytes, second: bytes) -> Diff:
     except (ValueError, RecursionError):
         found, how = _Findings(), "text"
         _lines(found, texts[0], texts[1])
-    return Diff(how=how, rows=tuple(found.rows), equal=found.equal, more=found.more)
+    return Diff(
+        how=how,
+        rows=tuple(found.rows),
+        equal=found.equal,
+        more=found.more,
+        same=tuple(found.same),
+    )
 
 
 def _walk(found: _Findings, path: str, first: Any, second: Any) -> None:
@@ -76,7 +99,7 @@ def _walk(found: _Findings, path: str, first: Any, second: Any) -> None:
     elif _is_array(first) and _is_array(second):
         _walk_arrays(found, path, first, second)
     elif _is_equal(first, second):
-        found.equal += 1
+        found.keep(path, first, _short)
     else:
         found.add(path, "changed", _short(first), _short(second))
 
@@ -85,7 +108,7 @@ def _walk_objects(
     found: _Findings, path: str, first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     if not first and not second:
-        found.equal += 1
+        found.keep(path, Members(), _short)
     for name in [*first, *(each for each in second if each not in first)]:
         inner = _inner(path, name)
         if name not in second:
@@ -98,7 +121,7 @@ def _walk_objects(
 
 def _walk_arrays(found: _Findings, path: str, first: list[Any], second: list[Any]) -> None:
     if not first and not second:
-        found.equal += 1
+        found.keep(path, [], _short)
     shared = min(len(first), len(second))
     for index in range(shared):
         _walk(found, f"{path}[{index}]", first[index], second[index])
@@ -112,7 +135,7 @@ def _lines(found: _Findings, first: str, second: str) -> None:
     pairs = zip_longest(first.splitlines(), second.splitlines())
     for number, (left, right) in enumerate(pairs, start=1):
         if left == right:
-            found.equal += 1
+            found.keep(f"line {number}", left, json_text.visible)
             continue
         kind = "added" if left is None else "removed" if right is None else "changed"
         shown = [None if each is None else json_text.visible(each) for each in (left, right)]

@@ -10,7 +10,7 @@ from typing import Any
 from monitor.domain import keys
 from monitor.domain.states import State
 from monitor.reports import json_diff, payloads, states
-from monitor.reports.json_diff import Diff, DiffRow
+from monitor.reports.json_diff import Diff, DiffRow, SameRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.payloads import PayloadView
 from monitor.reports.reading import Cursor, reading
@@ -23,6 +23,8 @@ __all__ = [
     "HeaderPair",
     "MismatchDetail",
     "MismatchRow",
+    "SameRow",
+    "Side",
     "comparison",
     "detail",
     "page",
@@ -65,17 +67,31 @@ class HeaderPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What a producer said of one of the two payloads besides it.
+
+    at: when it came first; None: that was purged. count: how often it came; None: not known any
+    more. fingerprint: "" when the record that judged is gone.
+    """
+
+    at: datetime | None
+    type: str
+    content_type: str
+    correlation_id: str
+    traceparent: str
+    fingerprint: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MismatchDetail:
-    """A mismatch with the producers' headers, but without the payloads."""
+    """A mismatch with what both producers said, but without the payloads."""
 
     row: MismatchRow
     first_state: State | None
-    first_received_at: datetime | None
     gap_seconds: float | None
-    first_fingerprint: str
-    second_fingerprint: str
-    first_content_type: str
-    second_content_type: str
+    first: Side
+    second: Side
     headers: tuple[HeaderPair, ...]
 
 
@@ -126,18 +142,15 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         cursor.execute(SQL["sides"], {"id": mismatch_id})
         side = cursor.fetchone()
         standing = states.of(cursor, [row.message_id])[row.message_id]
-        first_fingerprint = _first_fingerprint(cursor, row)
-    received_at = side[0]
+        judged = _first_judged(cursor, row)
+    first = _side(side[:5], *judged)
     return MismatchDetail(
         row=row,
         first_state=standing.state,
-        first_received_at=received_at,
-        gap_seconds=None if received_at is None else (row.first_at - received_at).total_seconds(),
-        first_fingerprint=first_fingerprint,
-        second_fingerprint=side[1],
-        first_content_type=side[2],
-        second_content_type=side[3],
-        headers=_pairs(side[4], side[5]),
+        gap_seconds=None if first.at is None else (row.first_at - first.at).total_seconds(),
+        first=first,
+        second=_side(side[6:11], side[12], side[13]),
+        headers=_pairs(side[5], side[11]),
     )
 
 
@@ -185,15 +198,20 @@ def _row(values: tuple[Any, ...]) -> MismatchRow:
     )
 
 
-def _first_fingerprint(cursor: Cursor, row: MismatchRow) -> str:
-    """Of the dedup record that judged; "" when that or the first message is gone."""
+def _first_judged(cursor: Cursor, row: MismatchRow) -> tuple[str, int | None]:
+    """(fingerprint, how often it came) of the first; ("", None) when its record is gone."""
     values: dict[str, Any] = {
         "consumer": row.consumer_id,
         "key": keys.dedup_key(row.origin, row.key),
     }
-    cursor.execute(SQL["first_fingerprint"], values)
-    found = cursor.fetchone()
-    return "" if found is None else str(found[0])
+    cursor.execute(SQL["first_judged"], values)
+    found: tuple[str, int] | None = cursor.fetchone()
+    return found or ("", None)
+
+
+def _side(said: tuple[Any, ...], fingerprint: str, count: int | None) -> Side:
+    names = ("at", "type", "content_type", "correlation_id", "traceparent")
+    return Side(**dict(zip(names, said, strict=True)), fingerprint=fingerprint, count=count)
 
 
 def _pairs(first: str | None, second: str) -> tuple[HeaderPair, ...]:

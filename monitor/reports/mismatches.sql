@@ -40,14 +40,16 @@ SELECT m.id, m.message_id, m.consumer, coalesce(c.name, '?'), coalesce(f.key, ''
 
 -- name: sides
 -- Both deliveries of a mismatch but their payloads. locks: nothing. rows: 0 or 1.
-SELECT f.received_at, encode(m.fingerprint, 'hex'), coalesce(f.content_type, ''), m.content_type,
-       f.headers::text, m.headers::text
+SELECT f.received_at, coalesce(f.type, ''), coalesce(f.content_type, ''), coalesce(f.correlation_id, ''),
+       coalesce(f.traceparent, ''), f.headers::text,
+       m.first_at, m.type, m.content_type, coalesce(m.correlation_id, ''), coalesce(m.traceparent, ''),
+       m.headers::text, encode(m.fingerprint, 'hex'), m.count
   FROM comboio_mismatch m LEFT JOIN comboio_message f ON f.id = m.message_id
  WHERE m.id = %(id)s;
 
--- name: first_fingerprint
--- The fingerprint of the first payload of a key. locks: nothing. rows: 0 or 1.
-SELECT encode(fingerprint, 'hex') FROM comboio_dedup WHERE consumer = %(consumer)s AND key = %(key)s;
+-- name: first_judged
+-- The fingerprint of the first payload of a key, and how often that was delivered. locks: nothing. rows: 0 or 1.
+SELECT encode(fingerprint, 'hex'), duplicates + 1 FROM comboio_dedup WHERE consumer = %(consumer)s AND key = %(key)s;
 
 -- name: payloads
 -- Both payloads of a mismatch; a body has at most the source's limit. locks: nothing. rows: 0 or 1.

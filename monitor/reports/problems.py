@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from monitor.reports import dead_letters, effect_rows, system
+from monitor.reports import dead_letters, effect_rows, system, trends
 from monitor.reports.consumers import ConsumerRow
 from monitor.reports.effect_values import Recorded
 from monitor.reports.reading import Cursor
@@ -18,6 +18,7 @@ SQL = sql.load(__file__)
 
 _STALE_SECONDS = 30  # the clock takes the snapshot every 5 s while there is a backlog
 _MOST_CAUSES = 10
+_WINDOW = {"seconds": trends.MINUTES * 60}
 
 
 class ProblemKind(StrEnum):
@@ -45,6 +46,7 @@ class Problem:
     verb: requeue (target: the dead message), requeue_cause (cause = subject, seen = up_to_version),
     resume (a session or a consumer), ask (the provider of an effect), ask_all (about all of the
     consumer's), skip_gap (seen: the missing number), keep_first (of a mismatch), or open (a page).
+    grown: how much its count or size grew in the last 10 minutes; None: not counted.
     recorded: the effects that a requeue would meet. numbers: first and last one missing in a gap.
     target_kind: message, session, consumer, cause, mismatch, effect or system. seen: the version to
     name.
@@ -65,6 +67,7 @@ class Problem:
     session_id: int | None = None
     recorded: Recorded | None = None
     numbers: tuple[int, int] | None = None
+    grown: int | None = None
 
 
 def find(
@@ -100,6 +103,7 @@ def _work(cursor: Cursor, rows: Sequence[ConsumerRow], workers: int) -> Iterator
             ProblemKind.NO_WORKERS,
             since=system.last_heartbeat(cursor),
             size=backlog,
+            grown=sum(row.grown for row in rows),
             target=("system", 0),
         )
         return
@@ -110,6 +114,7 @@ def _work(cursor: Cursor, rows: Sequence[ConsumerRow], workers: int) -> Iterator
                 owner=(row.id, row.name),
                 since=row.oldest_at,
                 size=row.backlog,
+                grown=row.grown,
                 target=("consumer", row.id),
             )
 
@@ -127,7 +132,7 @@ def _conflicts(cursor: Cursor) -> Iterator[Problem]:
 
 
 def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
-    cursor.execute(SQL["in_doubt"])
+    cursor.execute(SQL["in_doubt"], _WINDOW)
     for values in cursor.fetchall():
         # The worst of several tells whether the others can probably be asked, too.
         verb = ("ask" if values[5] == 1 else "ask_all") if values[4] else "open"
@@ -142,6 +147,7 @@ def _in_doubt(cursor: Cursor) -> Iterator[Problem]:
             verb=verb,
             target=("effect", values[2]),
             seen=values[8],
+            grown=values[10],
         )
 
 
@@ -149,6 +155,7 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["held_sessions"])
     found = cursor.fetchall()
     effects = effect_rows.recorded(cursor, [row[5] for row in found if row[5] is not None])
+    arrivals = trends.arrivals(cursor, [row[2] for row in found])
     for values in found:
         session, key, held, dead_message, version, dead_version = values[2:8]
         # A hold by a person goes first: the dead head behind it would not run anyway.
@@ -166,12 +173,15 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
             seen=dead_version if is_dead_head else version,
             session_id=session,
             recorded=effects.get(dead_message),
+            grown=arrivals[session],
         )
 
 
 def _gaps(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["gaps"])
-    for number, name, session, key, missing, before, since, count, size in cursor.fetchall():
+    found = cursor.fetchall()
+    arrivals = trends.arrivals(cursor, [row[2] for row in found])
+    for number, name, session, key, missing, before, since, count, size in found:
         last = missing if before is None else max(missing, before - 1)
         yield _problem(
             ProblemKind.GAP,
@@ -183,6 +193,7 @@ def _gaps(cursor: Cursor) -> Iterator[Problem]:
             size=int(size),
             verb="skip_gap" if count == 1 else "open",
             seen=missing,
+            grown=arrivals[session],
             target=("session", session),
             session_id=session,
         )
@@ -197,6 +208,7 @@ def _throttled(rows: Sequence[ConsumerRow]) -> Iterator[Problem]:
                 title=row.throttle.error,
                 since=row.throttle.since,
                 size=row.backlog,
+                grown=row.grown,
                 target=("consumer", row.id),
             )
 
@@ -213,6 +225,7 @@ def _held_consumers(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Pro
                 title=_by(held_by, reason),
                 since=held_at,
                 size=row.backlog,
+                grown=row.grown,
                 verb="resume",
                 target=("consumer", row.id),
                 seen=row.version,
@@ -223,6 +236,7 @@ def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Probl
     cursor.execute(SQL["causes"], {"count": _MOST_CAUSES})
     owners = {cause: (number, since) for cause, number, since in cursor.fetchall()}
     names = {row.id: row.name for row in rows}
+    deaths = trends.deaths(cursor)
     for group in dead_letters.by_cause(cursor, list(owners)):
         number, since = owners[group.cause]
         yield _problem(
@@ -236,12 +250,13 @@ def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Probl
             target=("cause", group.sample_id),
             seen=group.max_version,
             recorded=group.recorded,
+            grown=deaths.get(group.cause, 0),
         )
 
 
 def _mismatches(cursor: Cursor) -> Iterator[Problem]:
-    cursor.execute(SQL["mismatches"])
-    for number, name, count, since, oldest, key, version in cursor.fetchall():
+    cursor.execute(SQL["mismatches"], _WINDOW)
+    for number, name, count, since, oldest, key, version, grown in cursor.fetchall():
         yield _problem(
             ProblemKind.MISMATCH,
             owner=(number, name),
@@ -251,6 +266,7 @@ def _mismatches(cursor: Cursor) -> Iterator[Problem]:
             verb="keep_first" if count == 1 else "open",
             target=("mismatch", oldest),
             seen=version,
+            grown=grown,
         )
 
 

@@ -25,7 +25,8 @@ SELECT DISTINCT ON (x.consumer)
        x.consumer, coalesce(c.name, '?'), x.effect_id, coalesce(e.name, '?'),
        coalesce(e.kind = 'queryable' OR e.probe_at IS NOT NULL OR e.probes > 0, false),
        count(*) OVER of_consumer, sum(x.backlog) OVER of_consumer, min(x.at) OVER of_consumer,
-       coalesce(e.version, 0), coalesce(e.key, '')
+       coalesce(e.version, 0), coalesce(e.key, ''),
+       count(*) FILTER (WHERE x.at > statement_timestamp() - make_interval(secs => %(seconds)s)) OVER of_consumer
   FROM (SELECT i.consumer, i.id, i.effect_id, i.at, coalesce(s.backlog, 0) AS backlog
           FROM (SELECT * FROM comboio_in_doubt ORDER BY at DESC, id DESC LIMIT 10000) i
           LEFT JOIN comboio_session_snapshot s ON s.session = i.session) x
@@ -78,7 +79,8 @@ SELECT a.subject, a.consumer, min(a.first_at) FROM (
 -- rows: one per consumer that has any.
 SELECT m.consumer, coalesce(c.name, '?'), count(*), min(m.first_at), min(m.id),
        (SELECT f.key FROM comboio_message f WHERE f.id = min(m.message_id)),
-       (SELECT x.version FROM comboio_mismatch x WHERE x.id = min(m.id))
+       (SELECT x.version FROM comboio_mismatch x WHERE x.id = min(m.id)),
+       count(*) FILTER (WHERE m.first_at > statement_timestamp() - make_interval(secs => %(seconds)s))
   FROM (SELECT consumer, first_at, id, message_id FROM comboio_mismatch WHERE verdict IS NULL
          ORDER BY last_at DESC, id DESC LIMIT 10000) m
   LEFT JOIN comboio_consumer c ON c.id = m.consumer

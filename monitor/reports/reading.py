@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import psycopg
 from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
+from django.utils.translation import gettext as _
 
 from monitor.reports.errors import ReportTimeoutError
 
@@ -32,15 +33,14 @@ def reading(seconds: float = PAGE_SECONDS) -> Iterator[Cursor]:
                 " set_config('transaction_read_only', 'on', true)",
                 [milliseconds],
             )
-            (before, _, _) = cursor.fetchone()
+            before = cursor.fetchone()[0]
             yield cursor
             if is_nested:
                 cursor.execute("SELECT set_config('statement_timeout', %s, true)", [before])
     except OperationalError as error:
         if isinstance(error.__cause__, psycopg.errors.QueryCanceled):
-            raise ReportTimeoutError(
-                f"Stopped after {seconds:g} s: too much to look through. Narrow the filter."
-            ) from error
+            text = _("Stopped after %(seconds)s s: too much to look through. Narrow the filter.")
+            raise ReportTimeoutError(text % {"seconds": f"{seconds:g}"}) from error
         raise
 
 

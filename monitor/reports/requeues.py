@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from monitor.domain.scope import MOST, Scope
+from monitor.domain.scope import MOST, Scope, still_to_come
 from monitor.reports import dead_letters
 from monitor.reports.dead_letters import DeadLetterRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
@@ -76,7 +77,9 @@ class RequeueRow:
     @property
     def left(self) -> int:
         """Messages whose turn is still to come, or that stay dead after a stop."""
-        return self.total - self.moved - self.gone - self.refused
+        return still_to_come(
+            total=self.total, moved=self.moved, gone=self.gone, refused=self.refused
+        )
 
     @property
     def failure_percent(self) -> int:
@@ -120,8 +123,6 @@ def plan(
     with reading() as cursor:
         cursor.execute(SQL["plan"], values)
         totals = cursor.fetchone()
-        cursor.execute(SQL["plan_parts"], values)
-        parts = cursor.fetchall()
         running = bulks.running_of(cursor, scope)
     return Plan(
         count=totals[0],
@@ -132,8 +133,8 @@ def plan(
         unrouted=totals[5],
         held=totals[6],
         opened=totals[7],
-        reasons=tuple((reason, count) for reason, _, count in parts if reason is not None),
-        consumers=tuple((name, count) for reason, name, count in parts if reason is None),
+        reasons=_parts(totals[8]),
+        consumers=_parts(totals[9]),
         samples=samples.rows,
         running=running,
     )
@@ -166,6 +167,10 @@ def detail(number: int) -> Detail | None:
             for id_, state, key, error in cursor.fetchall()
         )
     return Detail(row=_row(found), busy=busy, unwell=unwell)
+
+
+def _parts(found: str) -> tuple[tuple[str, int], ...]:
+    return tuple((name, count) for name, count in json.loads(found))
 
 
 def _row(values: tuple[Any, ...]) -> RequeueRow:

@@ -1,8 +1,8 @@
 -- name: plan
--- What a requeue of these dead letters would touch, by the index of its scope. locks: nothing. rows: 1;
--- at most count dead letters are looked at.
+-- What a requeue of these dead letters would touch, by the index of its scope, which is read once; by reason and by
+-- consumer the largest first. locks: nothing. rows: 1; at most count dead letters are looked at.
 WITH scope AS MATERIALIZED (
-    SELECT x.consumer, x.session, x.at, x.version FROM comboio_dead x
+    SELECT x.consumer, x.session, x.at, x.version, x.reason FROM comboio_dead x
      WHERE (%(cause)s::text IS NULL OR x.cause = %(cause)s)
        AND (%(consumer)s::smallint IS NULL OR x.consumer = %(consumer)s)
        AND (%(session)s::bigint IS NULL OR x.session = %(session)s)
@@ -12,23 +12,13 @@ SELECT count(*), coalesce(max(version), 0), min(at), max(at), count(DISTINCT ses
        count(*) FILTER (WHERE consumer = 0),
        (SELECT count(*) FROM comboio_gate g WHERE g.held AND g.session IN (SELECT session FROM scope)),
        (SELECT count(*) FROM comboio_gate g
-         WHERE g.dead_message IS NOT NULL AND g.session IN (SELECT session FROM scope))
+         WHERE g.dead_message IS NOT NULL AND g.session IN (SELECT session FROM scope)),
+       (SELECT coalesce(jsonb_agg(jsonb_build_array(r.reason, r.count) ORDER BY r.count DESC, r.reason), '[]')::text
+          FROM (SELECT reason, count(*) FROM scope GROUP BY reason) r),
+       (SELECT coalesce(jsonb_agg(jsonb_build_array(o.name, o.count) ORDER BY o.count DESC, o.name), '[]')::text
+          FROM (SELECT c.name, p.count FROM (SELECT consumer, count(*) FROM scope GROUP BY consumer) p
+                  JOIN comboio_consumer c ON c.id = p.consumer) o)
   FROM scope;
-
--- name: plan_parts
--- The same by reason, and by consumer. locks: nothing. rows: one for each, the largest first.
-WITH scope AS MATERIALIZED (
-    SELECT x.consumer, x.reason FROM comboio_dead x
-     WHERE (%(cause)s::text IS NULL OR x.cause = %(cause)s)
-       AND (%(consumer)s::smallint IS NULL OR x.consumer = %(consumer)s)
-       AND (%(session)s::bigint IS NULL OR x.session = %(session)s)
-     ORDER BY x.id LIMIT %(count)s
-)
-SELECT part.reason, c.name, part.count
-  FROM (SELECT reason, consumer, count(*) AS count FROM scope
-         GROUP BY GROUPING SETS ((reason), (consumer))) part
-  LEFT JOIN comboio_consumer c ON c.id = part.consumer
- ORDER BY part.count DESC, 1, 2;
 
 -- name: newest
 -- Requeues of many, the newest first, by the primary key. locks: nothing. rows: at most count.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from monitor.domain.states import State
 from monitor.reports import effect_rows, message_rows
 from monitor.reports.effect_values import Doubt, Lease, Recorded
 from monitor.reports.message_values import Gate, MessageRow
@@ -62,6 +63,17 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A process that has the lane of a session now. message_id: the first of its batch in it."""
+
+    process: str
+    host: str
+    pid: int
+    since: datetime
+    message_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionList:
     """A page of sessions by backlog times age, and when the figures were taken."""
 
@@ -76,7 +88,9 @@ class SessionDetail:
     strip: its messages round the head in order (up to 20 before, 40 from the head on).
     head: first waiting message, or the dead one or the one in doubt that holds it.
     dead_version: what the verbs of a dead head name. recorded: the effects of the head.
-    lease: who works on it in external mode. next: the number that runs next, None without numbers.
+    lease: who works on it in external mode; worker: who does in atomic mode. lane: what is locked
+    to work on it, None before its first message.
+    next: the number that runs next, None without numbers.
     ended: the last message of the session has run. delayed: held back by their sender.
     """
 
@@ -93,6 +107,8 @@ class SessionDetail:
     recorded: Recorded | None
     doubt: Doubt | None
     lease: Lease | None
+    worker: Worker | None
+    lane: int | None
     strip: tuple[MessageRow, ...]
     next: int | None
     ended: bool
@@ -172,6 +188,8 @@ def _detail(cursor: Cursor, session_id: int, known: tuple[Any, ...]) -> SessionD
         recorded=None if head is None else effect_rows.recorded(cursor, [head]).get(head),
         doubt=doubt,
         lease=effect_rows.lease(cursor, session_id),
+        worker=_worker(cursor, [row.id for row in strip if row.state == State.RUNNING]),
+        lane=lane[0] if lane else None,
         strip=tuple(strip),
         next=number if known[4] else None,
         ended=ended,
@@ -195,6 +213,16 @@ def _strip(
     if numbered:
         rows.sort(key=lambda row: (row.id if row.sequence is None else row.sequence, row.id))
     return rows
+
+
+def _worker(cursor: Cursor, ids: list[int]) -> Worker | None:
+    if not ids:
+        return None
+    cursor.execute(SQL["at_work"], {"ids": ids})
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    return Worker(process=row[0], host=row[1], pid=row[2], since=row[3], message_id=row[4])
 
 
 def _gap(missing: int | None, since: datetime | None, before: int | None) -> Gap | None:

@@ -110,6 +110,13 @@ UNION ALL
   ORDER BY session, id LIMIT %(after)s)
 ORDER BY 1;
 
+-- name: at_work
+-- The process whose announced batch has one of these messages, all of which still wait: it holds the lane of the
+-- session until it commits. Up to 1,000 announcements are looked at. locks: nothing. rows: 0 or 1.
+SELECT w.process, w.host, w.pid, w.at, (SELECT min(u.id) FROM unnest(w.ids) u (id) WHERE u.id = ANY (%(ids)s::bigint[]))
+  FROM (SELECT * FROM comboio_worker WHERE ids <> '{}' ORDER BY slot DESC LIMIT 1000) w
+ WHERE w.ids && %(ids)s::bigint[] LIMIT 1;
+
 -- name: progress
 -- How far a session with numbers has come, and how many of its messages are delayed, up to the cap, with the
 -- next one due. locks: nothing. rows: 1.

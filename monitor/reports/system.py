@@ -1,11 +1,12 @@
-"""System: workers, table sizes, and whether the books balance."""
+"""System: workers, the database's health, and whether the books balance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from monitor.reports import consumers, counters
+from monitor.reports import consumers, counters, database
+from monitor.reports.database import Kept, Partition, Prepared, TableRow, Transaction
 from monitor.reports.reading import Cursor, reading
 from monitor.store import sql
 from monitor.store.safety import Durability, durability
@@ -43,15 +44,7 @@ class WorkerRow:
     at: datetime
     is_live: bool
     running: tuple[int, ...]  # ids of its latest batch; some may be through already
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
-    """Size of a table with its indexes and partitions; rows_estimate None: never analysed."""
-
-    name: str
-    total_bytes: int
-    rows_estimate: int | None
+    skew_seconds: float | None  # its clock before the database's at its start or last heartbeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +66,11 @@ class System:
 
     workers: tuple[WorkerRow, ...]
     tables: tuple[TableRow, ...]
+    partitions: tuple[Partition, ...]
+    transactions: tuple[Transaction, ...]
+    prepared: Prepared
+    kept: Kept
+    skew_seconds: float  # of the process that asks
     books: Books
     snapshot_at: datetime | None
     unfolded_deltas: int
@@ -88,7 +86,12 @@ def read() -> System:
         version, now, unfolded = cursor.fetchone()
         return System(
             workers=_workers(cursor),
-            tables=_tables(cursor),
+            tables=database.tables(cursor),
+            partitions=database.partitions(cursor),
+            transactions=database.transactions(cursor),
+            prepared=database.prepared(cursor),
+            kept=database.kept(cursor),
+            skew_seconds=database.skew_seconds(cursor),
             books=_books(cursor),
             snapshot_at=consumers.snapshot_at(cursor),
             unfolded_deltas=unfolded,
@@ -114,7 +117,7 @@ def last_heartbeat(cursor: Cursor) -> datetime | None:
 
 def dedup_records(cursor: Cursor) -> int | None:
     """An estimate of the dedup records; None: the table was never analysed."""
-    return next(t.rows_estimate for t in _tables(cursor) if t.name == "comboio_dedup")
+    return next(t.rows_estimate for t in database.tables(cursor) if t.name == "comboio_dedup")
 
 
 def _workers(cursor: Cursor) -> tuple[WorkerRow, ...]:
@@ -129,15 +132,9 @@ def _workers(cursor: Cursor) -> tuple[WorkerRow, ...]:
             at=row[5],
             is_live=row[6],
             running=tuple(row[7]),
+            skew_seconds=row[8],
         )
         for row in cursor.fetchall()
-    )
-
-
-def _tables(cursor: Cursor) -> tuple[TableRow, ...]:
-    cursor.execute(SQL["tables"])
-    return tuple(
-        TableRow(name=row[0], total_bytes=row[1], rows_estimate=row[2]) for row in cursor.fetchall()
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from monitor.domain.scope import Scope
+from monitor.domain.scope import Scope, still_to_come
 from monitor.store import requeues
 from monitor.store.requeues import Dead
 from monitor.store.sql import Cursor, load
@@ -47,7 +47,9 @@ class Bulk:
     @property
     def left(self) -> int:
         """Messages whose turn is still to come."""
-        return self.total - self.moved - self.gone - self.refused
+        return still_to_come(
+            total=self.total, moved=self.moved, gone=self.gone, refused=self.refused
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -16,9 +17,8 @@ RETURN_SECONDS = 5.0  # after a restart of the database, for workers that live t
 
 def register(cursor: Cursor, process: str) -> int:
     """Open a row for this process life; its slot."""
-    cursor.execute(
-        SQL["register"], {"process": process, "host": socket.gethostname(), "pid": os.getpid()}
-    )
+    values: dict[str, Any] = {"process": process, "host": socket.gethostname(), "pid": os.getpid()}
+    cursor.execute(SQL["register"], {**values, "wall": time.time()})
     row = cursor.fetchone()
     assert row is not None  # noqa: S101 - INSERT RETURNING gives one row
     return int(row[0])
@@ -71,7 +71,7 @@ def take_deaths(cursor: Cursor, slots: Collection[int], ids: Sequence[int]) -> d
 
 def beat(cursor: Cursor, slot: int) -> bool:
     """Say that this process lives. False: the row was pruned, register again."""
-    cursor.execute(SQL["beat"], {"slot": slot})
+    cursor.execute(SQL["beat"], {"slot": slot, "wall": time.time()})
     return bool(cursor.rowcount == 1)
 
 

@@ -1,6 +1,8 @@
 -- name: register
 -- One row per process life. rows: 1.
-INSERT INTO comboio_worker (process, host, pid) VALUES (%(process)s, %(host)s, %(pid)s) RETURNING slot;
+INSERT INTO comboio_worker (process, host, pid, skew_seconds)
+VALUES (%(process)s, %(host)s, %(pid)s, %(wall)s::float8 - extract(epoch FROM clock_timestamp())::float8)
+RETURNING slot;
 
 -- name: announce
 -- The ids this process is about to run. Committed (asynchronously) before the first handler starts; a
@@ -51,8 +53,10 @@ WITH counted AS (
 UPDATE comboio_worker w SET ids = '{}' FROM counted c WHERE w.slot = c.slot RETURNING c.id;
 
 -- name: beat
--- The process lives. rows: 1, or 0 when the row was pruned.
-UPDATE comboio_worker SET at = clock_timestamp() WHERE slot = %(slot)s;
+-- The process lives, and its clock says so. rows: 1, or 0 when the row was pruned.
+UPDATE comboio_worker SET at = clock_timestamp(),
+       skew_seconds = %(wall)s::float8 - extract(epoch FROM clock_timestamp())::float8
+ WHERE slot = %(slot)s;
 
 -- name: leave
 -- A clean end leaves no suspects behind. rows: 1.

@@ -276,6 +276,8 @@ def _figures(payments: int, triage: int, mail: int, dead: int) -> None:
     factory_figures.worker(process="worker", ids=[dead])
     factory_figures.worker(process="worker")
     factory_figures.worker(process="clock", seconds_ago=3)
+    at_work = one("SELECT max(id) FROM comboio_ready WHERE lane / 256 = %(c)s", c=triage)
+    factory_figures.worker(process="child", ids=[at_work])
     factory_figures.audit(actor="anna", verb="requeue", object_id=dead)
     factory_figures.audit(actor="bert", verb="hold", kind="consumer", object_id=payments)
 

@@ -51,3 +51,14 @@ def test_a_cause_keeps_its_special_characters_in_the_link() -> None:
 @pytest.mark.parametrize("text", ["message", "message:", "message:x", ":1", ""])
 def test_an_act_filter_needs_a_kind_and_a_number(text: str) -> None:
     assert forms.AuditFilter.parse(QueryDict(f"object={text}")).thing is None
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "0001-01-01T00:00", "9999-12-31T23:59"])
+def test_a_time_that_is_none_is_not_given(text: str) -> None:
+    assert forms.AuditFilter.parse(QueryDict(f"since={text}")).since is None
+
+
+def test_a_time_comes_back_in_utc_whatever_its_zone() -> None:
+    wanted = forms.AuditFilter.parse(QueryDict("since=2026-07-01T12:00%2B02:00"))
+    assert wanted.query == "?since=2026-07-01T10%3A00%3A00%2B00%3A00"
+    assert wanted.is_set

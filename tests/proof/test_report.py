@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.reports import last_proof
 from proof import report as reports
 from proof import verification
 from proof.checkers.all import CHECKERS
@@ -84,3 +85,17 @@ def test_the_page_tells_what_held_from_what_was_only_late(tmp_path: Path) -> Non
     assert "**Every promise held.**" in pages[0]
     assert "but late: drain_seconds is 31.00, above 30.**" in pages[1]
     assert "**NOT every promise held.**" in pages[2]
+
+
+def test_the_console_reads_what_the_page_says(tmp_path: Path) -> None:
+    page, found = tmp_path / "verification.md", counted(Run(), tmp_path)
+    page.write_text(verification.text(found, "0" * 64))
+    told = last_proof.read(page)
+    assert told is not None
+    assert told.verdict in page.read_text()
+    figures = found.figures
+    assert (told.profile, told.seed) == (figures["profile"], figures["seed"])
+    assert told.commit == figures["commit"]
+    page.write_text("# Verification\n")
+    assert last_proof.read(page) is None
+    assert last_proof.read(tmp_path / "none.md") is None

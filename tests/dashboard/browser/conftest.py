@@ -26,15 +26,15 @@ def said() -> Iterator[list[str]]:
 def open_page(
     browser: Browser, live_server: Any, sign_in: SignIn, said: list[str]
 ) -> Iterator[Open]:
-    """Opens a page as a person of a group; options go to the browser's context."""
+    """Opens a page as a person of a group (and name); options go to the browser's context."""
     contexts: list[BrowserContext] = []
 
-    def opened(path: str, group: str = "senior", **options: Any) -> Page:
-        client = sign_in(group, f"{group}-{len(contexts)}")
+    def opened(path: str, group: str = "senior", name: str = "", **options: Any) -> Page:
+        client = sign_in(group, name or f"{group}-{len(contexts)}")
         context = browser.new_context(base_url=live_server.url, **options)
         contexts.append(context)
-        name = settings.SESSION_COOKIE_NAME
-        cookie = {"name": name, "value": client.cookies[name].value, "url": live_server.url}
+        key = settings.SESSION_COOKIE_NAME
+        cookie = {"name": key, "value": client.cookies[key].value, "url": live_server.url}
         context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
         page.set_default_timeout(10_000)

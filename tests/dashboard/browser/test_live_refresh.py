@@ -151,3 +151,89 @@ def test_the_badge_and_the_title_follow(open_page: Open) -> None:
     _refresh(page)
     expect(page.locator(".rail .tally-alerts")).to_have_text(str(count + 1))
     assert page.title().startswith(f"({count + 1}) ")
+
+
+def test_the_page_and_what_scrolls_within_it_stay_where_they_are(open_page: Open) -> None:
+    rows = scene.fill()
+    number = factories.message(
+        rows.payments, state="done", payload={f"line {n}": n for n in range(400)}
+    )
+    page = open_page(f"/messages/{number}/")
+    page.evaluate("document.getElementById('payload').scrollTop = 700; scrollTo(0, 250);")
+    where = "[scrollY, document.getElementById('payload').scrollTop]"
+    before = page.evaluate(where)
+    assert min(before) > 0
+    for _turn in range(3):
+        factories.duplicate(number)
+        _refresh(page)
+    expect(page.get_by_text("3 duplicates, absorbed")).to_be_visible()
+    assert page.evaluate(where) == before
+
+
+# Notes each tick, and answers it after so many seconds; null: with a failure.
+ANSWER = """(seconds) => {
+  const html = document.getElementById("live").innerHTML;
+  window.fetch = () => new Promise((done, fail) => setTimeout(
+    () => seconds === null ? fail(new TypeError("no way")) : done(new Response(html)),
+    (seconds ?? 0) * 1000));
+}"""
+TICKS = """() => { window.ticks = [];
+    document.body.addEventListener("app:tick", () => window.ticks.push(Date.now())); }"""
+
+
+def _with_a_clock(open_page: Open) -> Page:
+    """A page whose clock and answers are ours; nothing of it reaches the server any more."""
+    page = open_page("/alerts/")
+    page.clock.install()
+    page.reload()
+    page.evaluate(ANSWER, 0)
+    page.evaluate(TICKS)
+    return page
+
+
+def _gaps(page: Page, seconds: int) -> list[int]:
+    """The times between two ticks of the next seconds, in milliseconds."""
+    page.evaluate("window.ticks.length = 0")
+    for _second in range(seconds):
+        page.clock.run_for(1_000)
+    gaps: list[int] = page.evaluate(
+        "window.ticks.slice(1).map((at, place) => at - window.ticks[place])"
+    )
+    return gaps
+
+
+def test_it_asks_every_two_seconds_after_activity_and_every_fifteen_when_idle(
+    open_page: Open,
+) -> None:
+    page = _with_a_clock(open_page)
+    busy = _gaps(page, 50)
+    assert len(busy) > 20
+    assert max(busy) <= 2_000
+    _gaps(page, 30)  # a minute after the last act it is idle
+    idle = _gaps(page, 100)
+    assert len(idle) >= 4
+    assert min(idle) >= 13_000
+    assert max(idle) <= 17_000
+
+
+def test_it_asks_less_often_when_answers_are_slow(open_page: Open) -> None:
+    page = _with_a_clock(open_page)
+    page.evaluate(ANSWER, 3)
+    _gaps(page, 10)
+    slow = _gaps(page, 40)  # within the minute of activity, that would be 2 s
+    assert slow
+    assert min(slow) >= 10_000
+
+
+def test_a_page_without_answers_says_how_old_it_is(open_page: Open, said: list[str]) -> None:
+    page = _with_a_clock(open_page)
+    page.evaluate(ANSWER, None)
+    assert max(_gaps(page, 42)) > 6_000  # it asks a failing server less and less often
+    pill = page.locator("[data-live]")
+    expect(pill).to_have_attribute("data-mode", "stale")
+    expect(pill).to_contain_text("stale 4")
+    page.evaluate(ANSWER, 0)
+    _gaps(page, 70)
+    expect(pill).to_have_attribute("data-mode", "live")
+    assert [text for text in said if "no way" not in text] == []
+    said.clear()

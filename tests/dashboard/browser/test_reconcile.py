@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from monitor.domain.consumer import Consumer
-from monitor.domain.effect import Call, Effect, Evidence, Told
-from monitor.engine import registry
 from tests import factories, factory_effects, factory_figures
 from tests.dashboard import looking
 from tests.dashboard.browser.conftest import Open
 
 pytestmark = pytest.mark.django_db(transaction=True)
-OWNER = "shop.charge"
 
 
 @pytest.fixture
-def doubted() -> Iterator[int]:
+def doubted(owner: int) -> int:
     """A charge in doubt whose provider can be asked, and knows it; its message."""
-    owner = factories.consumer(name=OWNER)
     number, _effect = factory_effects.in_doubt(owner, key="charge-0077")
     factories.message(owner, session="acc-1")
     factory_figures.snapshot()
-    factory_figures.worker()
-    charge = Effect(name="charge", call=_never, kind="queryable", reconcile=_known)
-    registry.add(Consumer(name=OWNER, source="x", handler=_never, external=True, effects=(charge,)))
-    yield number
-    registry.remove(OWNER)
+    return number
 
 
 def test_an_unknown_charge_is_settled_in_three_clicks(open_page: Open, doubted: int) -> None:
@@ -63,11 +52,3 @@ def test_a_person_decides_with_a_reference(open_page: Open, doubted: int) -> Non
     expect(page.locator(".toast")).to_contain_text("is marked done")
     expect(page.get_by_text("saw it in their console")).to_be_visible()
     assert looking.state(doubted) == "ready"
-
-
-def _known(_call: Call) -> Evidence:
-    return Evidence(told=Told.DONE, result={"charge": "ch_42"}, reference="ch_42")
-
-
-def _never(_call: object) -> None:
-    raise AssertionError("nothing is called here")

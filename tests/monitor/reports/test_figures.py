@@ -12,7 +12,7 @@ from monitor.reports.consumers import ConsumerState
 from monitor.reports.errors import ReportTimeoutError
 from monitor.reports.overview import ProblemKind
 from monitor.reports.reading import reading
-from tests import factories, factory_figures
+from tests import factories, factory_effects, factory_figures
 
 LONG_AGO = datetime.now(UTC) - timedelta(minutes=10)
 
@@ -199,3 +199,46 @@ def test_a_report_that_takes_too_long_says_so_in_words(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         assert cursor.fetchone() == (1,)
+
+
+def test_a_worker_at_work_is_counted_for_its_consumer_and_an_idle_one_for_none(db: None) -> None:
+    consumer = factories.consumer()
+    batch = [factories.message(consumer, session=f"s{n}") for n in range(2)]
+    done = factories.message(consumer, state="done")
+    factory_figures.worker(process="child", ids=batch)
+    factory_figures.worker(process="child", ids=[done])
+    factory_figures.worker(process="child")
+    assert [row.workers for row in consumers.every()] == [1]
+
+
+def test_a_lease_counts_as_a_worker_until_it_runs_out(db: None) -> None:
+    consumer = factories.consumer()
+    for n, left in enumerate((20.0, -1.0)):
+        number = factories.message(consumer, session=f"s{n}")
+        factory_effects.lease(number, slot=n + 1, seconds_left=left)
+    assert [row.workers for row in consumers.every()] == [1]
+
+
+def test_each_problem_tells_how_it_grew_in_the_last_ten_minutes(db: None) -> None:
+    consumer = factories.consumer(name="payments", when_dead="hold")
+    factories.message(consumer, state="dead", holds=True, received_at=LONG_AGO)
+    for _ in range(3):
+        factories.message(consumer)
+    for n, ago in enumerate(("1 minute", "11 minutes")):
+        factories.message(consumer, state="dead", session=f"d{n}", cause="poison: x")
+        factories.run(
+            f"UPDATE comboio_dead SET at = now() - interval '{ago}' WHERE id ="
+            " (SELECT max(id) FROM comboio_dead)"
+        )
+        factories.mismatch(factories.message(consumer, session=f"m{n}", state="done"))
+    factories.run("UPDATE comboio_mismatch SET first_at = now() - interval '1 hour'")
+    held = factories.consumer(name="invoices", held_by="anna")
+    factory_figures.counters(held, name="received", label="new", value=7)
+    factory_figures.counters(held, name="processed", label="done", value=9)
+    factory_figures.snapshot()
+    factory_figures.worker()
+    grown = {(one.kind, one.subject): one.grown for one in overview.read().problems}
+    assert grown[ProblemKind.HELD_SESSION, "s1"] == 3
+    assert grown[ProblemKind.HELD_CONSUMER, ""] == -2
+    assert grown[ProblemKind.DEAD_LETTER, "poison: x"] == 1
+    assert [count for (kind, _), count in grown.items() if kind is ProblemKind.MISMATCH] == [0]

@@ -16,7 +16,19 @@ def test_the_mismatch_of_the_wireframe() -> None:
         ("amount", "changed", "1200", "1250"),
         ("lines[2]", "added", None, '{"sku": "SHIP-EXP"}'),
     ]
-    assert compare(first.encode(), second.encode()).equal == 3
+    found = compare(first.encode(), second.encode())
+    assert [(row.path, row.value) for row in found.same] == [
+        ("lines[0].sku", '"A"'),
+        ("lines[1].sku", '"B"'),
+        ("currency", '"EUR"'),
+    ]
+    assert found.equal == 3
+
+
+def test_of_many_equal_values_only_the_first_are_told() -> None:
+    text = str(list(range(1_000))).encode()
+    found = compare(text, text)
+    assert (found.equal, len(found.same)) == (1_000, 200)
 
 
 @pytest.mark.parametrize(

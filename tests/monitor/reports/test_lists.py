@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
 from monitor.reports import alerts, audit, dead_letters, mismatches, sessions
 from tests import factories, factory_figures
 
@@ -77,8 +80,9 @@ def test_the_mismatch_detail_names_the_producers_and_the_difference(db: None) ->
         ("b", "2", None),
         ("c", None, "3"),
     ]
-    assert found.first_fingerprint != found.second_fingerprint
-    assert len(found.first_fingerprint) == len(found.second_fingerprint) == 32
+    assert found.first.fingerprint != found.second.fingerprint
+    assert len(found.first.fingerprint) == len(found.second.fingerprint) == 32
+    assert (found.first.count, found.second.count) == (1, 1)
     assert found.gap_seconds is not None
     side_by_side = mismatches.comparison(number)
     assert side_by_side is not None
@@ -129,6 +133,40 @@ def test_the_audit_filters_by_actor_verb_and_object(db: None) -> None:
     assert [row.id for row in audit.page(verb="discard").rows] == [two]
     assert [row.id for row in audit.page(thing=("message", 7)).rows] == [one]
     assert audit.page(actor="\0").rows == ()
+
+
+def test_the_audit_of_a_span_of_time_pages_within_it(db: None) -> None:
+    made = [factory_figures.audit() for _ in range(40)]
+    factories.run(
+        "UPDATE comboio_audit SET at = '2026-07-01 00:00:00+00'::timestamptz"
+        " + (id - %(first)s) * interval '1 hour'",
+        first=made[0],
+    )
+    begin = datetime(2026, 7, 1, tzinfo=UTC)
+    span: dict[str, Any] = {
+        "since": begin + timedelta(hours=5),
+        "until": begin + timedelta(hours=12),
+    }
+    first = audit.page(limit=4, **span)
+    rest = audit.page(first.next, limit=4, **span)
+    assert [row.id for row in [*first.rows, *rest.rows]] == made[5:12][::-1]
+    assert rest.next is None
+    back = audit.page(rest.previous, limit=4, **span)
+    assert [row.id for row in back.rows] == [row.id for row in first.rows]
+    assert [row.id for row in audit.every(since=begin + timedelta(hours=38))] == made[38:][::-1]
+    assert [row.id for row in audit.every(until=begin + timedelta(hours=1))] == made[:1]
+    assert audit.page(since=begin + timedelta(days=9)).rows == ()
+    assert audit.page(until=begin).rows == ()
+
+
+def test_an_act_whose_id_came_late_is_found_by_its_time(db: None) -> None:
+    made = [factory_figures.audit() for _ in range(9)]
+    late = "UPDATE comboio_audit SET at = at + %(s)s * interval '1 second' WHERE id = %(i)s"
+    for place, number in enumerate(made):
+        factories.run(late, s=place * 30 - (40 if place == 5 else 0), i=number)
+    (at,) = [row.at for row in audit.page().rows if row.id == made[5]]
+    assert made[5] in [row.id for row in audit.page(since=at).rows]
+    assert made[5] in [row.id for row in audit.page(until=at + timedelta(seconds=1)).rows]
 
 
 def test_sessions_list_by_backlog_and_name_their_blocker(db: None) -> None:

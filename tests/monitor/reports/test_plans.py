@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -51,6 +52,7 @@ BIG = (
     "comboio_revision",
     "comboio_bulk_item",
 )
+HOUR_AGO = datetime.now(UTC) - timedelta(hours=1)
 MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
 # (what, call): "{}" of a call takes the ids of the seed
 CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
@@ -92,6 +94,7 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("alerts", lambda _: alerts.page()),
     ("badge", lambda _: alerts.open_count()),
     ("audit", lambda _: audit.page()),
+    ("audit of a span", lambda _: audit.page(since=HOUR_AGO, until=datetime.now(UTC))),
     ("audit of a message", lambda _: audit.page(thing=("message", 7))),
 ]
 

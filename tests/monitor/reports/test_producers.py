@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import LazySettings
 
 from dashboard import sentences
 from monitor.reports import duplicates
-from tests import factories
+from tests import factories, factory_figures
+from tests.rows import run
 
 pytestmark = pytest.mark.django_db
 
@@ -56,3 +58,56 @@ def test_the_likely_cause_is_told_in_words(cause: str, gaps: tuple[float, ...], 
     _sent("billing", cause, *gaps)
     (only,) = duplicates.read().producers
     assert told in sentences.likely_cause(only)
+
+
+def test_the_rate_of_an_origin_and_a_type_counts_first_deliveries_too() -> None:
+    _sent("billing", "repeated", 9.0, 10.0, kind="charge")
+    _sent("billing", "repeated", 9.0, kind="refund")
+    _sent("mail", "redelivered")
+    found = duplicates.read()
+    by_origin = duplicates.rates(found, by="origin")
+    assert [(one.name, one.duplicates, one.deliveries) for one in by_origin] == [("billing", 3, 5)]
+    by_type = {one.name: one.ratio for one in duplicates.rates(found, by="type")}
+    assert by_type == {"charge": 2 / 3, "refund": 1 / 2}
+
+
+def test_what_came_before_the_window_is_not_in_the_rate() -> None:
+    _sent("billing", "repeated", 9.0)
+    run("UPDATE comboio_duplicate SET at = now() - interval '2 hours'")
+    run("UPDATE comboio_message SET received_at = now() - interval '2 hours'")
+    _sent("mail", "repeated", 9.0)
+    found = duplicates.read(minutes=60)
+    assert [one.name for one in duplicates.rates(found, by="origin")] == ["mail"]
+
+
+def test_both_samples_bound_the_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicates, "_PRODUCERS_SAMPLE", 2)
+    _sent("billing", "repeated", 9.0)
+    run("UPDATE comboio_message SET received_at = now() - interval '30 minutes'")
+    run("UPDATE comboio_duplicate SET at = now() - interval '29 minutes'")
+    for _turn in range(2):
+        _sent("mail", "repeated", 9.0)
+    run("UPDATE comboio_message SET received_at = now() WHERE origin = 'mail'")
+    found = duplicates.read(minutes=60)
+    assert [(one.origin, sum(one.again), one.firsts) for one in found.sent] == [("mail", 2, 2)]
+    assert found.sampled_since > found.minutes[-5]
+
+
+def test_the_rate_of_a_consumer_and_a_cause_comes_from_the_counters() -> None:
+    first, second = factories.consumer(name="a"), factories.consumer(name="b")
+    for owner, again in ((first, 1), (second, 3)):
+        factory_figures.counters(owner, name="received", label="new", value=10 - again)
+        factory_figures.counters(owner, name="received", label="duplicate", value=again)
+        factory_figures.counters(owner, name="duplicates", label="repeated", value=again)
+    found = duplicates.read()
+    by_consumer = [(one.name, one.ratio) for one in duplicates.rates(found, by="consumer")]
+    assert by_consumer == [("b", 0.3), ("a", 0.1)]
+    (cause,) = duplicates.rates(found, by="cause")
+    assert (cause.name, cause.duplicates, cause.deliveries) == ("repeated", 4, 20)
+
+
+def test_the_line_of_the_retention_is_the_configured_one(settings: LazySettings) -> None:
+    settings.COMBOIO = {"retention": {"dedup_days": 8.0, "payload_days": 7.0}}
+    found = duplicates.read()
+    assert found.retention_seconds == 8 * 86_400
+    assert [each.up_to_seconds for each in found.gaps][-3:] == [604_800, 8 * 86_400, None]
