@@ -81,7 +81,7 @@ class Policy:
 
     def find(self, text: str) -> Found:
         """The values of JSON text that are hidden, also of one that ends in the middle."""
-        scan = json_spans.scan(text, self._hides)
+        scan = json_spans.scan(text, self.hides)
         whole = [
             Hidden(span=each, source=text[each.start : each.end])
             for each in scan.found
@@ -99,7 +99,8 @@ class Policy:
         found = self.find(text[:_LOOKED_AT])
         return tuple(leaf for each in found.hidden if each.masked is None for leaf in _leaves(each))
 
-    def _hides(self, path: Sequence[str], is_member: bool) -> bool:
+    def hides(self, path: Sequence[str], is_member: bool) -> bool:
+        """Whether a value is hidden: by its place, or by the name that ends the path of a member."""
         if self.pointers and any(_leads(each, path) for each in self.pointers):
             return True
         return is_member and self.hides_name(path[-1], _parent(path))
@@ -132,10 +133,12 @@ class Redaction:
         object.__setattr__(self, "consumers", MappingProxyType(dict(self.consumers)))
 
     def policy(self, source: str, consumer: str) -> Policy:
-        """What is hidden of the messages of this source and consumer; "" is unknown."""
-        everywhere = Rules(names=self.names, pointers=self.pointers)
-        found = [everywhere, self.sources.get(source), self.consumers.get(consumer)]
-        rules = [each for each in found if each is not None]
+        """What is hidden of the messages of this source and consumer; of any one for ""."""
+        rules = [
+            Rules(names=self.names, pointers=self.pointers),
+            *_of(self.sources, source),
+            *_of(self.consumers, consumer),
+        ]
         names = [*(STANDARD if self.standard else ()), *(n for each in rules for n in each.names)]
         return Policy(
             names=frozenset(map(_folded, names)),
@@ -150,6 +153,12 @@ def replaced(text: str, hidden: Sequence[Hidden], label: Callable[[int, Hidden],
         parts += [text[at : each.span.start], label(index, each)]
         at = each.span.end
     return "".join([*parts, text[at:]])
+
+
+def _of(ruled: Mapping[str, Rules], name: str) -> list[Rules]:
+    if not name:  # it is not known any more: what is hidden of one of them is hidden
+        return list(ruled.values())
+    return [ruled[name]] if name in ruled else []
 
 
 def _leaves(each: Hidden) -> Iterator[str]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from monitor.domain import keys
 from monitor.domain.states import State
-from monitor.reports import json_diff, payloads, states
+from monitor.reports import json_diff, payloads, redacting, states
 from monitor.reports.json_diff import Diff, DiffRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.payloads import PayloadView
 from monitor.reports.reading import Cursor, reading
+from monitor.reports.redacting import Redactor
 from monitor.store import sql
 
 __all__ = [
@@ -57,11 +58,12 @@ class MismatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderPair:
-    """A header of both deliveries; None where one has it not."""
+    """A header of both deliveries; None where one has it not. differs: also where it is hidden."""
 
     name: str
     first: str | None
     second: str | None
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,7 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         side = cursor.fetchone()
         standing = states.of(cursor, [row.message_id])[row.message_id]
         first_fingerprint = _first_fingerprint(cursor, row)
+        policy = redacting.policy("", row.consumer)  # its second delivery may have another source
     received_at = side[0]
     return MismatchDetail(
         row=row,
@@ -137,12 +140,15 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         second_fingerprint=side[1],
         first_content_type=side[2],
         second_content_type=side[3],
-        headers=_pairs(side[4], side[5]),
+        headers=_pairs(side[4], side[5], Redactor(policy=policy)),
     )
 
 
-def comparison(mismatch_id: int) -> Comparison | None:
-    """Both payloads side by side, or None."""
+def comparison(mismatch_id: int, *, is_whole: bool = False) -> Comparison | None:
+    """Both payloads side by side, or None.
+
+    is_whole: nothing of them is redacted; only for a look that the audit knows.
+    """
     if abs(mismatch_id) > FIRST_ID:
         return None
     with reading() as cursor:
@@ -150,14 +156,15 @@ def comparison(mismatch_id: int) -> Comparison | None:
         row = cursor.fetchone()
     if row is None:
         return None
+    policy = redacting.OPEN if is_whole else redacting.policy("", row[4])
     second = bytes(row[3])
-    view = payloads.view(second, row[2], len(second))
+    view = payloads.view(second, row[2], len(second), policy)
     if row[1] is None:
         return Comparison(diff=None, first=None, second=view)
     first = bytes(row[1])
     return Comparison(
-        diff=json_diff.compare(first, second),
-        first=payloads.view(first, row[0], len(first)),
+        diff=json_diff.compare(first, second, policy),
+        first=payloads.view(first, row[0], len(first), policy),
         second=view,
     )
 
@@ -196,14 +203,19 @@ def _first_fingerprint(cursor: Cursor, row: MismatchRow) -> str:
     return "" if found is None else str(found[0])
 
 
-def _pairs(first: str | None, second: str) -> tuple[HeaderPair, ...]:
+def _pairs(first: str | None, second: str, redactor: Redactor) -> tuple[HeaderPair, ...]:
     left: dict[str, Any] = json.loads(first or "{}")
     right: dict[str, Any] = json.loads(second)
     return tuple(
-        HeaderPair(name=name, first=_text(left.get(name)), second=_text(right.get(name)))
+        HeaderPair(
+            name=name,
+            first=_text(name, left.get(name), redactor),
+            second=_text(name, right.get(name), redactor),
+            differs=left.get(name) != right.get(name),
+        )
         for name in sorted({*left, *right})
     )
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _text(name: str, value: Any, redactor: Redactor) -> str | None:
+    return None if value is None else redactor.header(name, str(value))
