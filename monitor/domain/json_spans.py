@@ -48,7 +48,7 @@ class Scan:
     """
 
     found: tuple[Span, ...]
-    strings: tuple[Span, ...]  # the texts that were not asked for
+    leaves: tuple[Span, ...]  # the texts and numbers that were not wanted
     end: int
     is_whole: bool
     is_cut: bool
@@ -65,7 +65,7 @@ class _Search:
     open: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     found: list[Span] = field(default_factory=list)
-    strings: list[Span] = field(default_factory=list)
+    leaves: list[Span] = field(default_factory=list)
     begun: tuple[int, int, str] | None = None  # of a wanted container: start, depth, kind
     members: int = 0
 
@@ -130,8 +130,8 @@ def _value(search: _Search, match: re.Match[str], kind: str) -> None:
     search.expects = "after"
     if is_wanted:
         search.found.append(_leaf(search, start, match.end(), kind))
-    elif search.begun is None and kind == "string":
-        search.strings.append(_leaf(search, start, match.end(), kind))
+    elif search.begun is None and kind != "word":
+        search.leaves.append(_leaf(search, start, match.end(), kind))
 
 
 def _leaf(search: _Search, start: int, end: int, kind: str) -> Span:
@@ -176,7 +176,7 @@ def _ended(search: _Search) -> Scan:
         left = len(search.text)
     elif is_cut and left < len(search.text):
         left = _cut_value(search, left)
-    return Scan(tuple(search.found), tuple(search.strings), left, is_whole, is_cut)
+    return Scan(tuple(search.found), tuple(search.leaves), left, is_whole, is_cut)
 
 
 def _is_cut(search: _Search, left: int) -> bool:
@@ -198,5 +198,5 @@ def _cut_value(search: _Search, left: int) -> int:
     is_member = bool(search.open) and search.open[-1] == "{"
     end, token = len(search.text), search.text[left:]
     span = Span(left, end, tuple(search.path), "text", len(decoded(token)))
-    (search.found if search.wanted(search.path, is_member) else search.strings).append(span)
+    (search.found if search.wanted(search.path, is_member) else search.leaves).append(span)
     return end

@@ -21,7 +21,6 @@ STANDARD = (
 )
 ANY = "*"  # in a pointer: any member or index
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
-_NUMBER = re.compile(r"(?<![\w\".-])-?\d[\d.eE+-]*")
 _LONGEST_NAME = 256
 _LOOKED_AT = 262_144  # characters of a payload whose hidden values are looked for in other texts
 
@@ -79,15 +78,20 @@ class Policy:
             return _is_named(self.names, name, "")
         return _cached(self.names, name, within)
 
-    def find(self, text: str) -> Found:
-        """The values of JSON text that are hidden, also of one that ends in the middle."""
+    def find(self, text: str, values: Sequence[str] = ()) -> Found:
+        """The values of JSON text that are hidden, also of one that ends in the middle.
+
+        values: hidden ones of another text, which are hidden here wherever they stand.
+        """
         scan = json_spans.scan(text, self.hides)
         whole = [
             Hidden(span=each, source=text[each.start : each.end])
             for each in scan.found
             if each.kind != "null"  # that there is none is no secret
         ]
-        found = sorted([*whole, *self._partly(text, scan)], key=lambda each: each.span.start)
+        found = sorted(
+            [*whole, *self._partly(text, scan, values)], key=lambda each: each.span.start
+        )
         return Found(hidden=tuple(found), end=scan.end, is_whole=scan.is_whole, is_cut=scan.is_cut)
 
     def mask(self, text: str, values: Sequence[str] = ()) -> str:
@@ -100,16 +104,20 @@ class Policy:
         return tuple(leaf for each in found.hidden if each.masked is None for leaf in _leaves(each))
 
     def hides(self, path: Sequence[str], is_member: bool) -> bool:
-        """Whether a value is hidden: by its place, or by the name that ends the path of a member."""
+        """Whether a value is hidden: by its place or, of a member, by its name."""
         if self.pointers and any(_leads(each, path) for each in self.pointers):
             return True
         return is_member and self.hides_name(path[-1], _parent(path))
 
-    def _partly(self, text: str, scan: Scan) -> Iterator[Hidden]:
-        for span in scan.strings:
+    def _partly(self, text: str, scan: Scan, values: Sequence[str]) -> Iterator[Hidden]:
+        for span in scan.leaves:
             source = text[span.start : span.end]
+            if span.kind == "number":
+                if source in values:
+                    yield Hidden(span=span, source=source)
+                continue
             plain = json_spans.decoded(source)
-            masked = self.mask(plain)
+            masked = self.mask(plain, values)
             if masked != plain:
                 yield Hidden(span=span, source=source, masked=masked)
 
@@ -165,9 +173,9 @@ def _leaves(each: Hidden) -> Iterator[str]:
     """The texts and numbers within a hidden value, as plain text."""
     source = each.source
     if each.span.kind in ("object", "array"):
-        for span in json_spans.scan(source, lambda _path, _is_member: False).strings:
-            yield json_spans.decoded(source[span.start : span.end])
-        yield from _NUMBER.findall(source)
+        for span in json_spans.scan(source, lambda _path, _is_member: False).leaves:
+            leaf = source[span.start : span.end]
+            yield json_spans.decoded(leaf) if span.kind == "text" else leaf
     elif each.span.kind in ("text", "number"):
         yield json_spans.decoded(source) if each.span.kind == "text" else source
 

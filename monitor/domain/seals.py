@@ -49,7 +49,7 @@ def opened(text: str, original: str, policy: Policy) -> str:
     scan = json_spans.scan(text, policy.hides)
     if not scan.is_whole:
         raise SealError("the text is no JSON, so what is redacted cannot be put back into it")
-    spans = [(span, True) for span in scan.found] + [(span, False) for span in scan.strings]
+    spans = [(span, True) for span in scan.found] + [(span, False) for span in scan.leaves]
     back = [
         Hidden(span=span, source=_opened(span, hidden, is_hidden=is_hidden, token=token))
         for span, is_hidden in sorted(spans, key=lambda each: each[0].start)

@@ -34,9 +34,9 @@ def replay(
 
     The accepted payload stays as it came, so the sender's next copy of it is a duplicate. The text
     must be JSON that the handler's payload type takes, unless is_raw. Seals in it (domain/seals.py)
-    stand for redacted values, which stay as they are. seen is the version of the dead letter. Raises RefusedError when it is no longer dead as seen (a colleague's correction was
-    faster), without a reason, or when the text cannot be taken; PermissionRefusedError without
-    “decide”.
+    stand for redacted values, which stay as they are. seen is the version of the dead letter.
+    Raises RefusedError when it is no longer dead as seen (a colleague's correction was faster),
+    without a reason, or when the text cannot be taken; PermissionRefusedError without “decide”.
     """
     with act(actor, Permission.DECIDE) as cursor:
         reason = cleaned(reason)

@@ -75,7 +75,10 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectDetail:
-    """An effect with all that was learnt, oldest first. request, result: show to revealers only."""
+    """An effect with all that was learnt, oldest first. request, result: show to revealers only.
+
+    is_redacted: whether something of request, result or evidence is hidden.
+    """
 
     row: EffectRow
     evidence: tuple[EvidenceRow, ...]
@@ -83,6 +86,7 @@ class EffectDetail:
     parked: int
     request: str
     result: str
+    is_redacted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,17 +62,22 @@ def detail(effect_id: int, *, is_whole: bool = False) -> EffectDetail | None:
         cursor.execute(SQL["bodies"], {"id": effect_id, "count": _PARKED_CAP + 1})
         request, result, parked = cursor.fetchone()
         standing = states.of(cursor, [rows[0].message_id])[rows[0].message_id]
+        opened = Redactor(policy=redacting.OPEN)
         redactor = (
-            Redactor(policy=redacting.OPEN)
+            opened
             if is_whole
             else redacting.of_message(cursor, rows[0].message_id, rows[0].consumer)
         )
-        found = effect_rows.evidence(cursor, [effect_id], redactor)
+        whole = [row for _effect, row in effect_rows.evidence(cursor, [effect_id], opened)]
+        found = [row for _effect, row in effect_rows.evidence(cursor, [effect_id], redactor)]
+    bodies = [payloads.pretty(each, redactor) if each else "" for each in (request, result)]
     return EffectDetail(
         row=effect_rows.redacted(rows[0], redactor),
-        evidence=tuple(each for _effect, each in found),
+        evidence=tuple(found),
         message_state=standing.state,
         parked=parked,
-        request=payloads.pretty(request, redactor),
-        result="" if result is None else payloads.pretty(result, redactor),
+        request=bodies[0],
+        result=bodies[1],
+        is_redacted=found != whole
+        or bodies != [payloads.pretty(each, opened) if each else "" for each in (request, result)],
     )

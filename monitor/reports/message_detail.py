@@ -26,6 +26,7 @@ from monitor.store import sql
 
 SQL = sql.load(__file__)
 
+_OPEN = Redactor(policy=redacting.OPEN)
 # The key of a message that was accepted as second: the first key, "~", 12 hex of its fingerprint.
 _ACCEPTED = re.compile(r"^(?P<first>.+)~[0-9a-f]{12}$", re.DOTALL)
 
@@ -35,6 +36,7 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
     redactor = redacting.of_message(cursor, row.id, row.consumer)
     session = row.session_id or -row.id
     envelope = _envelope(cursor, row.id)
+    headers = redactor.headers(headers_of(envelope[1]))
     dead = _dead(cursor, row.id, redactor)
     done = _done(cursor, row.id, redactor)
     duplicates = _duplicates(cursor, row.id)
@@ -50,7 +52,8 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
     return Detail(
         row=row,
         content_type=envelope[0],
-        headers=redactor.headers(headers_of(envelope[1])),
+        headers=headers,
+        is_redacted=headers != headers_of(envelope[1]) or (done is not None and done.is_redacted),
         correlation_id=envelope[2],
         traceparent=envelope[3],
         is_last=envelope[4],
@@ -108,8 +111,15 @@ def _done(cursor: Cursor, message_id: int, redactor: Redactor) -> Done | None:
     row = cursor.fetchone()
     if row is None:
         return None
-    result = "" if row[3] is None else payloads.pretty(row[3], redactor)
-    return Done(at=row[0], milliseconds=row[1], attempts=row[2], result=result)
+    result = row[3] or ""
+    shown = payloads.pretty(result, redactor) if result else ""
+    return Done(
+        at=row[0],
+        milliseconds=row[1],
+        attempts=row[2],
+        result=shown,
+        is_redacted=bool(result) and shown != payloads.pretty(result, _OPEN),
+    )
 
 
 def _duplicates(cursor: Cursor, message_id: int) -> list[DuplicateRow]:

@@ -89,6 +89,11 @@ class Comparison:
     first: PayloadView | None
     second: PayloadView
 
+    @property
+    def is_redacted(self) -> bool:
+        """Whether something of either payload is hidden."""
+        return bool(self.second.redacted or (self.first and self.first.redacted))
+
 
 def page(
     cursor: str | None = None,

@@ -39,7 +39,7 @@ class Redactor:
 
     def json(self, text: str) -> str:
         """JSON text with its hidden values marked, for json_text to read; other text is masked."""
-        found = self.policy.find(text)
+        found = self.policy.find(text, self.values)
         if not found.is_whole:
             return self.text(text_of(self.policy, text, found))
         return as_json(text, found)

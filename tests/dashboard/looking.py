@@ -31,7 +31,8 @@ def patterns() -> list[URLPattern]:
 
 def is_verb(pattern: URLPattern) -> bool:
     """Whether an address uses a verb."""
-    return str(pattern.callback.__module__) in ("dashboard.actions", "dashboard.exports")
+    verbs = ("dashboard.actions", "dashboard.exports", "dashboard.revealing")
+    return str(pattern.callback.__module__) in verbs
 
 
 def address(pattern: URLPattern, scene: Scene | None = None) -> str:
