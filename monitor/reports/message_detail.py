@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from monitor.domain import keys
-from monitor.reports import effect_rows, message_rows, payloads, redacting
+from monitor.reports import effect_rows, message_rows, message_waits, payloads, redacting
 from monitor.reports.effect_values import EffectRow
 from monitor.reports.message_values import (
     Dead,
@@ -44,8 +44,12 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
     counted = _counted(cursor, row, row.key)
     before, after = _neighbours(cursor, row)
     effects = effect_rows.of_message(cursor, row.id, redactor)
+    gate, doubt = message_rows.gate(cursor, session), effect_rows.doubt(cursor, session)
+    ended = done.at if done else dead.at if dead else None
     moments = [
         *_arrivals(row, duplicates, mismatches),
+        *message_waits.acts(cursor, row, ended, redactor),
+        *message_waits.standing(cursor, row, gate, doubt),
         *_effects(cursor, effects, redactor),
         *_endings(_events(cursor, row.id, redactor), dead, done),
     ]
@@ -59,7 +63,7 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
         is_last=envelope[4],
         sent_at=envelope[5],
         not_before=envelope[6],
-        gate=message_rows.gate(cursor, session),
+        gate=gate,
         dead=dead,
         done=done,
         version=dead.version if dead else 0,
@@ -69,7 +73,7 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
         mismatches=tuple(mismatches),
         accepted_from=_accepted_from(cursor, row),
         effects=tuple(effects),
-        doubt=effect_rows.doubt(cursor, session),
+        doubt=doubt,
         timeline=tuple(sorted(moments, key=lambda moment: moment.at)),
         before=tuple(before),
         after=tuple(after),
@@ -179,7 +183,7 @@ def _event(
     values = {
         name: redactor.text(each) if isinstance(each, str) else each for name, each in found.items()
     }
-    text = values.get("error") or values.get("reason") or values.get("note") or ""
+    text = values.get("error") or values.get("note") or values.get("reason") or ""
     return Moment(at=at, kind=kind, actor=actor, attempt=attempt, text=str(text), detail=values)
 
 

@@ -58,7 +58,8 @@ class Found:
 class Moment:
     """One entry of a timeline.
 
-    kind: received, duplicate, mismatch, effect (begun), evidence, dead, discarded, done, or the
+    kind: received, duplicate, mismatch, effect (begun), evidence, dead, discarded, done, lease (it
+    runs under it now), parked (behind another message), a verb on its session or consumer, or the
     event's own word (a failed attempt, an operator's verb). detail holds what belongs to the kind,
     values ready to show.
     """
