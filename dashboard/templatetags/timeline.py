@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django import template
 from django.utils.translation import gettext as _
 
@@ -15,24 +17,11 @@ register = template.Library()
 @register.filter
 def moment_text(one: Moment) -> str:
     """What an entry of a time line says, in a sentence."""
-    effect = words.visible(one.detail.get("effect", ""))
-    if one.kind == "effect":
-        facts = {"effect": effect, "key": words.visible(one.detail["key"])}
-        return _("“%(effect)s” under the key %(key)s") % facts
-    if one.kind == "evidence":
-        found = one.detail["evidence"]
-        facts = {"effect": effect, "source": doubts.source(found)}
-        facts["told"] = doubts.told(found.verdict)
-        return _("“%(effect)s”: %(told)s. Told by: %(source)s.") % facts
-    if one.kind == "lease":
-        return _lease_text(one.detail["lease"])
-    if one.kind == "parked":
-        facts = {"id": one.detail["message_id"], "state": labels.state(one.detail["state"])}
-        return _("Message %(id)d of its session is %(state)s.") % facts
-    if one.kind == "reveal":
-        return _reveal_text(one)
-    if one.kind in ("in doubt", "settled") and effect and not one.text:
-        return _("“%(effect)s”") % {"effect": effect}
+    told = _TOLD.get(one.kind)
+    if told is not None:
+        return told(one)
+    if one.kind in ("in doubt", "settled") and one.detail.get("effect") and not one.text:
+        return _("“%(effect)s”") % {"effect": words.visible(one.detail["effect"])}
     return words.visible(one.text)
 
 
@@ -44,7 +33,20 @@ def moment_tone(one: Moment) -> str:
     return "human" if one.actor else labels.TONES.get(one.kind, "")
 
 
-def _lease_text(held: Lease) -> str:
+def _effect(one: Moment) -> str:
+    facts = {name: words.visible(one.detail[name]) for name in ("effect", "key")}
+    return _("“%(effect)s” under the key %(key)s") % facts
+
+
+def _evidence(one: Moment) -> str:
+    found = one.detail["evidence"]
+    facts = {"effect": words.visible(one.detail["effect"]), "source": doubts.source(found)}
+    facts["told"] = doubts.told(found.verdict)
+    return _("“%(effect)s”: %(told)s. Told by: %(source)s.") % facts
+
+
+def _lease(one: Moment) -> str:
+    held: Lease = one.detail["lease"]
     facts = {
         "holder": words.visible(held.holder),
         "fence": held.fence,
@@ -56,7 +58,21 @@ def _lease_text(held: Lease) -> str:
     return _("%(holder)s, fence %(fence)d, renewed %(renewals)s times, until %(until)s") % facts
 
 
-def _reveal_text(one: Moment) -> str:
+def _parked(one: Moment) -> str:
+    facts = {"id": one.detail["message_id"], "state": labels.state(one.detail["state"])}
+    return _("Message %(id)d of its session is %(state)s.") % facts
+
+
+def _reveal(one: Moment) -> str:
     known = {"edited": _("in the editor"), "downloaded": _("as a download")}
     told = (known.get(str(one.detail.get("how")), ""), words.visible(one.text))
     return " · ".join(each for each in told if each)
+
+
+_TOLD: dict[str, Callable[[Moment], str]] = {
+    "effect": _effect,
+    "evidence": _evidence,
+    "lease": _lease,
+    "parked": _parked,
+    "reveal": _reveal,
+}

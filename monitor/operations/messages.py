@@ -30,9 +30,9 @@ Cursor = psycopg.Cursor[Any]
 def requeue(actor: Actor, message_id: int, *, seen: int, note: str = "") -> Done:
     """Put a dead message back at its place in its session; its attempts start anew.
 
-    note: what the person says about it. What nobody took is routed again instead. Raises RefusedError when it is no longer dead as seen
-    (a second click, or a colleague was faster), when no consumer takes it, or when its session is
-    busy; PermissionRefusedError without “operate”.
+    note: what the person says about it. What nobody took is routed again instead. Raises
+    RefusedError when it is no longer dead as seen (a second click, or a colleague was faster), when
+    no consumer takes it, or when its session is busy; PermissionRefusedError without “operate”.
     """
     with act(actor, Permission.OPERATE) as cursor:
         note = cleaned(note)

@@ -1,4 +1,4 @@
-"""What kept a message waiting, and who looked at it: acts on its session and its consumer, a lease."""
+"""What kept a message waiting, and who looked at it: acts on its session and consumer, a lease."""
 
 from __future__ import annotations
 

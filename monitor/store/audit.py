@@ -47,7 +47,7 @@ def write(  # noqa: PLR0913 - one line of the record, its columns by name
     return int(cursor.rowcount)
 
 
-def write_many(  # noqa: PLR0913 - the columns of its lines, by name
+def write_many(
     cursor: Cursor,
     actor: str,
     verb: str,
