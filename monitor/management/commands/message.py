@@ -40,8 +40,7 @@ class Command(BaseCommand):
         view = _payload(found, options)
         if options["json"]:
             whole = asdict(found) | {"payload": None if view is None else _plain(view)}
-            whole["done"] = _without_result(whole["done"], is_shown=view is not None)
-            self.stdout.write(as_json(whole))
+            self.stdout.write(as_json(whole if view else _without_bodies(whole)))
             return
         for line in _lines(found):
             self.stdout.write(line)
@@ -77,9 +76,14 @@ def _plain(view: PayloadView) -> dict[str, Any]:
     return {name: getattr(view, name) for name in names}
 
 
-def _without_result(done: dict[str, Any] | None, *, is_shown: bool) -> dict[str, Any] | None:
-    """A result may hold what the payload holds: it goes with it."""
-    return done if done is None or is_shown else done | {"result": ""}
+def _without_bodies(value: Any) -> Any:
+    """The same without results and what was learnt of effects: they may hold what payloads hold."""
+    if isinstance(value, dict):
+        hidden = {"result", "detail"} if {"verdict", "milliseconds"} & set(value) else set()
+        return {name: _without_bodies(each) for name, each in value.items() if name not in hidden}
+    if isinstance(value, tuple | list):
+        return [_without_bodies(each) for each in value]
+    return value
 
 
 def _lines(found: Detail) -> Iterator[str]:
