@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.domain.redaction import STANDARD as STANDARD_NAMES
 from monitor.domain.redaction import Hidden, Policy, Redaction, Rules, replaced
 
 STANDARD = Redaction().policy("s", "c")
@@ -159,3 +162,9 @@ def test_a_secret_is_hidden_at_any_depth_of_any_json(value: Any, depth: int, ind
 
 def _as_json(_index: int, _each: Hidden) -> str:
     return '"#"'
+
+
+def test_every_standard_name_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "redaction.md").read_text(encoding="utf-8")
+    listed = page.partition("with all that is in them:\n\n")[2].partition("\n\n")[0]
+    assert tuple(re.split(r",\s+", listed)) == STANDARD_NAMES
