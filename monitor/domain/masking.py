@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 MASK = "[redacted]"
 _LEAST = 4  # characters of a value that is looked for in other texts: "1" stands everywhere
-_MOST_VALUES = 200
+_MOST_VALUES = 100
 
 _PAIR = re.compile(
     r"""
@@ -43,12 +43,21 @@ def pairs(text: str, hides: Callable[[str], bool]) -> str:
     return _CREDENTIALS.sub(_masked_credentials, masked)
 
 
-def verbatim(text: str, values: Iterable[str]) -> str:
-    """The text without these values, be they written plainly, as JSON or as Python does."""
-    wanted = {form for value in values for form in _forms(value)}
-    found = sorted((form for form in wanted if form in text), key=len, reverse=True)
-    for form in found[:_MOST_VALUES]:
-        text = text.replace(form, MASK)
+def forms(values: Iterable[str]) -> tuple[str, ...]:
+    """The values as they may stand in other texts: plainly, as JSON or as Python writes them.
+
+    The longest first, of the first 100 values that are long enough to be looked for.
+    """
+    wanted = [each for each in dict.fromkeys(values) if len(each.strip()) >= _LEAST]
+    found = {form for value in wanted[:_MOST_VALUES] for form in _forms(value)}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def verbatim(text: str, wanted: Iterable[str]) -> str:
+    """The text without these values; wanted: their forms."""
+    for form in wanted:
+        if form in text:
+            text = text.replace(form, MASK)
     return text
 
 
@@ -70,8 +79,6 @@ def _replaced(found: re.Match[str], group: str) -> str:
 
 
 def _forms(value: str) -> tuple[str, ...]:
-    if len(value.strip()) < _LEAST:
-        return ()
     plain = value.encode("unicode_escape").decode()
     as_json = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return value, plain, as_json, repr(value)[1:-1]

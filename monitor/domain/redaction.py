@@ -22,7 +22,6 @@ STANDARD = (
 ANY = "*"  # in a pointer: any member or index
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
 _LONGEST_NAME = 256
-_LOOKED_AT = 262_144  # characters of a payload whose hidden values are looked for in other texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +94,19 @@ class Policy:
         return Found(hidden=tuple(found), end=scan.end, is_whole=scan.is_whole, is_cut=scan.is_cut)
 
     def mask(self, text: str, values: Sequence[str] = ()) -> str:
-        """A text without structure, as far as one can tell: an error, a part of an answer."""
+        """A text without structure, as far as one can tell: an error, a part of an answer.
+
+        values: what the method of that name gave of the payload that the text may speak of.
+        """
+        if not self.names and not values:
+            return text
         return masking.pairs(masking.verbatim(text, values), self.hides_name)
 
     def values(self, text: str) -> tuple[str, ...]:
-        """The hidden values at the beginning of a JSON text, to be masked in other texts."""
-        found = self.find(text[:_LOOKED_AT])
-        return tuple(leaf for each in found.hidden if each.masked is None for leaf in _leaves(each))
+        """The hidden values of a JSON text in the forms in which other texts may hold them."""
+        return masking.forms(
+            leaf for each in self.find(text).hidden if each.masked is None for leaf in _leaves(each)
+        )
 
     def hides(self, path: Sequence[str], is_member: bool) -> bool:
         """Whether a value is hidden: by its place or, of a member, by its name."""

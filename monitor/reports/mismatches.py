@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -134,7 +134,7 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         side = cursor.fetchone()
         standing = states.of(cursor, [row.message_id])[row.message_id]
         first_fingerprint = _first_fingerprint(cursor, row)
-        policy = redacting.policy("", row.consumer)  # its second delivery may have another source
+        known = redacting.of_message(cursor, row.message_id, row.consumer)
     received_at = side[0]
     return MismatchDetail(
         row=row,
@@ -145,7 +145,8 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         second_fingerprint=side[1],
         first_content_type=side[2],
         second_content_type=side[3],
-        headers=_pairs(side[4], side[5], Redactor(policy=policy)),
+        # The second delivery may have come from another source: the rules of all of them count.
+        headers=_pairs(side[4], side[5], replace(known, policy=redacting.policy("", row.consumer))),
     )
 
 

@@ -23,7 +23,7 @@ OPEN = Policy()  # of those to whom the whole is revealed: it hides nothing
 _SECRET = secrets.token_bytes(16)  # of this process: a digest tells nobody what it stands for
 _MARK = f"\ue000{secrets.token_hex(8)}:"
 _MARKED = re.compile(re.escape(_MARK) + r"[0-9a-f]{16}\|")
-_LOOKED_AT = 262_144  # bytes of a payload whose hidden values are masked in other texts
+_LOOKED_AT = 65_536  # bytes of a payload whose hidden values are masked in other texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +68,8 @@ def of_message(cursor: Cursor, message_id: int, consumer: str) -> Redactor:
         return Redactor(policy=policy("", consumer))
     wanted = policy(row[0], consumer)
     texts = [bytes(each).decode(errors="replace") for each in row[1:] if each is not None]
-    return Redactor(
-        policy=wanted, values=tuple(value for text in texts for value in wanted.values(text))
-    )
+    values = {form for text in texts for form in wanted.values(text)}
+    return Redactor(policy=wanted, values=tuple(sorted(values, key=len, reverse=True)))
 
 
 def text_of(wanted: Policy, text: str, found: Found) -> str:

@@ -7,6 +7,7 @@ from time import perf_counter
 
 import pytest
 
+from monitor.domain import masking
 from monitor.domain.redaction import Redaction
 
 POLICY = Redaction().policy("s", "c")
@@ -49,11 +50,13 @@ def test_a_text_that_only_speaks_of_one_is_not(text: str) -> None:
 @pytest.mark.parametrize("value", ['a"b\\c', "line\nbreak", "pä\u202ess", "it's"])
 def test_a_value_is_masked_however_it_is_quoted(value: str) -> None:
     for text in (value, repr(value), json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        assert "[redacted]" in POLICY.mask(f"bad: {text}!", (value,)), text
+        assert "[redacted]" in POLICY.mask(f"bad: {text}!", masking.forms([value])), text
 
 
 def test_short_values_stand_everywhere_and_are_not_looked_for() -> None:
-    assert POLICY.mask("error 1 in line 12", ("1", "12", " ")) == "error 1 in line 12"
+    assert (
+        POLICY.mask("error 1 in line 12", masking.forms(["1", "12", " "])) == "error 1 in line 12"
+    )
 
 
 @pytest.mark.parametrize(

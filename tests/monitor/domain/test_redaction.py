@@ -132,7 +132,7 @@ def test_numbers_and_spaces_stay_as_they_are_written() -> None:
 def test_hidden_values_are_found_to_be_masked_in_other_texts() -> None:
     text = json.dumps({"password": SECRET, "card": {"number": 4111111111111111}, "otp": True})
     values = STANDARD.values(text)
-    assert values == (SECRET, "4111111111111111")
+    assert set(values) == {SECRET, "4111111111111111"}
     told = STANDARD.mask(f"refused {SECRET!r} of 4111111111111111", values)
     assert told == "refused '[redacted]' of [redacted]"
     # …also where another document has them under another name.
