@@ -22,6 +22,7 @@ _TOKEN = re.compile(
 )
 _BLANK = re.compile(r"[ \t\n\r]*")
 _KINDS = {"{": "object", "[": "array"}
+_PAIRS = {"{": "}", "[": "]"}
 _WORDS = {"true": "boolean", "false": "boolean", "null": "null"}
 
 
@@ -44,7 +45,8 @@ class Span:
 class Scan:
     """What was found. end: up to where the text is JSON. is_whole: it is JSON from end to end.
 
-    is_cut: it ended in the middle, but was JSON so far.
+    is_cut: it ended in the middle, but was JSON so far. text[:complete] + closing is JSON then: the
+    values that are not cut.
     """
 
     found: tuple[Span, ...]
@@ -52,6 +54,8 @@ class Scan:
     end: int
     is_whole: bool
     is_cut: bool
+    complete: int
+    closing: str
 
 
 @dataclass(slots=True)
@@ -68,6 +72,7 @@ class _Search:
     leaves: list[Span] = field(default_factory=list)
     begun: tuple[int, int, str] | None = None  # of a wanted container: start, depth, kind
     members: int = 0
+    complete: tuple[int, int] = (0, 0)  # the end of the last whole value, and how deep it stood
 
 
 def scan(text: str, wanted: Callable[[Sequence[str], bool], bool]) -> Scan:
@@ -81,6 +86,8 @@ def scan(text: str, wanted: Callable[[Sequence[str], bool], bool]) -> Scan:
         if match is None or not _step(search, match):
             break
         search.at = match.end()
+        if search.expects == "after" and search.begun is None:
+            search.complete = (search.at, len(search.open))
     return _ended(search)
 
 
@@ -143,9 +150,8 @@ def _leaf(search: _Search, start: int, end: int, kind: str) -> Span:
 
 
 def _close(search: _Search, match: re.Match[str]) -> bool:
-    pairs = {"{": "}", "[": "]"}
     may = ("after", "first name", "first")
-    if not search.open or pairs[search.open[-1]] != match["close"] or search.expects not in may:
+    if not search.open or _PAIRS[search.open[-1]] != match["close"] or search.expects not in may:
         return False
     search.open.pop()
     search.path.pop()
@@ -176,7 +182,17 @@ def _ended(search: _Search) -> Scan:
         left = len(search.text)
     elif is_cut and left < len(search.text):
         left = _cut_value(search, left)
-    return Scan(tuple(search.found), tuple(search.leaves), left, is_whole, is_cut)
+    complete, depth = search.complete
+    return Scan(
+        found=tuple(search.found),
+        leaves=tuple(search.leaves),
+        end=left,
+        is_whole=is_whole,
+        is_cut=is_cut,
+        complete=complete,
+        # Since then containers were only opened: the outer ones are still those.
+        closing="".join(_PAIRS[each] for each in reversed(search.open[:depth])),
+    )
 
 
 def _is_cut(search: _Search, left: int) -> bool:

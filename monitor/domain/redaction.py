@@ -56,12 +56,14 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What of a text is hidden, in its order. end: from there on it is no JSON. See json_spans."""
+    """What of a text is hidden, in its order; the rest is that of the scan: see json_spans."""
 
     hidden: tuple[Hidden, ...]
     end: int
     is_whole: bool
     is_cut: bool
+    complete: int
+    closing: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,14 @@ class Policy:
         found = sorted(
             [*whole, *self._partly(text, scan, values)], key=lambda each: each.span.start
         )
-        return Found(hidden=tuple(found), end=scan.end, is_whole=scan.is_whole, is_cut=scan.is_cut)
+        return Found(
+            hidden=tuple(found),
+            end=scan.end,
+            is_whole=scan.is_whole,
+            is_cut=scan.is_cut,
+            complete=scan.complete,
+            closing=scan.closing,
+        )
 
     def mask(self, text: str, values: Sequence[str] = ()) -> str:
         """A text without structure, as far as one can tell: an error, a part of an answer.

@@ -32,9 +32,9 @@ _HEX_WIDTH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadView:
-    """kind: json, text, binary (hex lines), empty or withheld. tree only for JSON shown whole.
+    """kind: json (shown whole), text, binary (hex lines), empty or withheld.
 
-    withheld: it is no JSON, so the places to hide cannot be found. redacted: how many values of it
+    tree: of JSON, also of its beginning when that is all that is shown. withheld: it is no JSON, so the places to hide cannot be found. redacted: how many values of it
     are hidden, at least.
     """
 
@@ -85,9 +85,9 @@ def view(payload: bytes, content_type: str, size: int, policy: Policy) -> Payloa
         found = policy.find(decoded)
         text, redacted = redacting.text_of(policy, decoded, found), len(found.hidden)
         redacted += text != decoded and not redacted
-        tree = None if truncated else _tree(decoded, content_type, found, policy)
-        kind = "text" if tree is None else "json"
-        text = _plain(text) if tree is None else _indented(tree, text)
+        tree = _tree(decoded, content_type, found, is_truncated=truncated)
+        kind = "text" if tree is None or truncated else "json"
+        text = _plain(text) if tree is None or truncated else _indented(tree, text)
         if redacting.is_withheld(policy, found, is_truncated=truncated):
             kind, text, tree, redacted = "withheld", "", None, 1
     elif shown:
@@ -124,13 +124,17 @@ def _decode(shown: bytes, truncated: bool) -> str | None:
     return None if "\0" in text else text
 
 
-def _tree(text: str, content_type: str, found: Found, policy: Policy) -> Node | None:
+def _tree(text: str, content_type: str, found: Found, *, is_truncated: bool) -> Node | None:
     if "json" not in content_type.lower() and text.lstrip()[:1] not in ("{", "["):
         return None
-    if not found.is_whole:
+    if found.is_whole:
+        body = redacting.as_json(text, found)
+    elif is_truncated and found.is_cut:
+        body = redacting.as_beginning(text, found)
+    else:
         return None
     try:
-        return json_text.tree(json_text.parse(Redactor(policy=policy).json(text)))
+        return json_text.tree(json_text.parse(body))
     except (ValueError, RecursionError):
         return None
 

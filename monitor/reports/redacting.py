@@ -6,7 +6,7 @@ import json
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from django.utils.translation import gettext as _
@@ -83,6 +83,12 @@ def as_json(text: str, found: Found) -> str:
     return replaced(
         text, found.hidden, lambda _index, each: json.dumps(_marked(each), ensure_ascii=False)
     )
+
+
+def as_beginning(text: str, found: Found) -> str:
+    """The same of JSON that was cut: its values as far as they are whole."""
+    whole = tuple(each for each in found.hidden if each.span.end <= found.complete)
+    return as_json(text[: found.complete], replace(found, hidden=whole)) + found.closing
 
 
 def is_withheld(wanted: Policy, found: Found, *, is_truncated: bool) -> bool:

@@ -115,6 +115,8 @@ def test_the_beginning_of_a_long_text_hides_what_it_holds_of_a_secret() -> None:
         found = STANDARD.find(text[:cut])
         assert found.is_cut
         assert SECRET[:4] not in _shown(text[:cut]), cut
+        if found.complete:
+            json.loads(text[: found.complete] + found.closing)
 
 
 @pytest.mark.parametrize("text", ['{"a" "password":"x"}', "[1,]", "nope", '{"a":1}}', "", "{]"])

@@ -73,6 +73,8 @@ def test_a_long_payload_is_cut_at_a_character(db: None) -> None:
     assert found is not None
     assert (found.kind, found.truncated, found.payload_bytes) == ("text", True, len(body.encode()))
     assert len(found.text.encode()) <= payloads.SHOWN_BYTES
+    assert found.tree is not None
+    assert 10_000 < len(found.tree.children) < 40_000
     raw = payloads.raw(number)
     assert raw is not None
     assert raw.payload == body.encode()

@@ -46,6 +46,10 @@ def test_the_first_64_kb_of_a_long_payload_are_redacted_too() -> None:
     found = _view(body)
     assert (found.truncated, found.kind) == (True, "text")
     assert SECRET not in found.text
+    assert found.tree is not None
+    assert [each.name for each in found.tree.children] == ["password", "filling"]
+    assert found.tree.children[0].kind == "redacted"
+    assert 600 < len(found.tree.children[1].children) < 700
     found = _view(json.dumps({"filling": "x" * 65_500, "password": SECRET * 10}))
     assert SECRET[:5] not in found.text
 
