@@ -86,7 +86,9 @@ def scan(text: str, wanted: Callable[[Sequence[str], bool], bool]) -> Scan:
         if match is None or not _step(search, match):
             break
         search.at = match.end()
-        if search.expects == "after" and search.begun is None:
+        # A number that ends with the text may be only the beginning of one.
+        may_be_cut = match.lastgroup == "number" and search.at == len(text)
+        if search.expects == "after" and search.begun is None and not may_be_cut:
             search.complete = (search.at, len(search.open))
     return _ended(search)
 

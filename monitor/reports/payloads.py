@@ -34,8 +34,8 @@ _HEX_WIDTH = 16
 class PayloadView:
     """kind: json (shown whole), text, binary (hex lines), empty or withheld.
 
-    tree: of JSON, also of its beginning when that is all that is shown. withheld: it is no JSON, so the places to hide cannot be found. redacted: how many values of it
-    are hidden, at least.
+    tree: of JSON, also of its beginning when that is all that is shown. withheld: it is no JSON, so
+    the places to hide cannot be found. redacted: how many values of it are hidden, at least.
     """
 
     kind: str
