@@ -5,6 +5,7 @@ The best that can be done for text without a structure; JSON is looked through b
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 
@@ -80,5 +81,5 @@ def _replaced(found: re.Match[str], group: str) -> str:
 
 def _forms(value: str) -> tuple[str, ...]:
     plain = value.encode("unicode_escape").decode()
-    as_json = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return value, plain, as_json, repr(value)[1:-1]
+    as_json = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+    return value, plain, *as_json, repr(value)[1:-1]

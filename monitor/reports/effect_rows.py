@@ -63,7 +63,11 @@ def of_message(cursor: Cursor, message_id: int, redactor: Redactor) -> list[Effe
 def redacted(row: EffectRow, redactor: Redactor) -> EffectRow:
     """The row without the hidden values of its message's payload."""
     texts = {name: redactor.text(getattr(row, name)) for name in ("reference", "error", "conflict")}
-    return replace(row, **texts)
+    evidence = row.evidence and replace(
+        row.evidence,
+        detail=tuple((name, redactor.text(value)) for name, value in row.evidence.detail),
+    )
+    return replace(row, **texts, evidence=evidence)
 
 
 def evidence(
@@ -138,6 +142,7 @@ def _details(text: str, redactor: Redactor) -> Iterator[tuple[str, str]]:
         if value in (None, "", []):
             continue
         if isinstance(value, str):
-            yield name, redactor.header(name, redacting.unmarked(value))
+            is_hidden = redacting.is_marked(value)
+            yield name, redacting.unmarked(value) if is_hidden else redactor.text(value)
         else:
             yield name, redactor.text("".join(json_text.compact(value)))

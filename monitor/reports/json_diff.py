@@ -148,6 +148,8 @@ def _is_array(value: Any) -> bool:
 def _is_equal(first: Any, second: Any) -> bool:
     if isinstance(first, Number) and isinstance(second, Number):
         return _canonical(first) == _canonical(second)
+    if all(isinstance(each, str) and redacting.is_marked(each) for each in (first, second)):
+        return redacting.are_equal(first, second)
     return type(first) is type(second) and bool(first == second)
 
 

@@ -109,6 +109,11 @@ def is_marked(text: str) -> bool:
     return text.startswith(_MARK)
 
 
+def are_equal(first: str, second: str) -> bool:
+    """Whether two marked texts stand for equal values, as 1.0 and 1 are."""
+    return first.partition("|")[0] == second.partition("|")[0]
+
+
 def unmarked(text: str) -> str:
     """The text as it is shown: without digests."""
     return _MARKED.sub("", text)

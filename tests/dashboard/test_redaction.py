@@ -62,7 +62,7 @@ def walked(settings: DjangoSettings) -> int:
     request = {"copy": first, "other": [third], "password": second}
     effect = factory_effects.effect(dead, request=request, error=f"refused {third}", result=request)
     factory_effects.evidence(effect, detail={"answer": {"echo": third}, "api_key": second})
-    factory_effects.conflict(effect, text=f"it says {third}")
+    factory_effects.conflict(effect)
     return dead
 
 
@@ -129,5 +129,6 @@ def test_nothing_of_a_payload_is_shown_to_a_viewer(sign_in: SignIn, walked: int)
     )
     told = _look(viewer, f"/messages/{walked}/")
     assert "77123" not in told
-    assert "amount" not in told
-    assert "Reveal" not in told
+    assert "&quot;amount&quot;" not in told
+    assert 'id="payload"' not in told
+    assert "/reveal/" not in told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -23,8 +22,8 @@ def _tables() -> str:
         "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
         " AND starts_with(relname::text, 'comboio_') AND relname <> 'comboio_message'"
     )
-    return json.dumps(
-        [[str(each) for each in rows(f"SELECT t::text FROM {name} t")] for (name,) in names]
+    return "\n".join(
+        str(row[0]) for (name,) in names for row in rows(f"SELECT t::text FROM {name} t")
     )
 
 
