@@ -13,4 +13,4 @@ register = template.Library()
 @register.filter
 def tree_steps(root: Node, name: str) -> list[trees.Step]:
     """The steps of a payload's tree; name begins the ids of its nodes."""
-    return trees.steps(root, name)
+    return trees.steps(root, f"{name}-node")

@@ -62,12 +62,17 @@ def of_message(cursor: Cursor, message_id: int, redactor: Redactor) -> list[Effe
 
 def redacted(row: EffectRow, redactor: Redactor) -> EffectRow:
     """The row without the hidden values of its message's payload."""
-    texts = {name: redactor.text(getattr(row, name)) for name in ("reference", "error", "conflict")}
     evidence = row.evidence and replace(
         row.evidence,
         detail=tuple((name, redactor.text(value)) for name, value in row.evidence.detail),
     )
-    return replace(row, **texts, evidence=evidence)
+    return replace(
+        row,
+        reference=redactor.text(row.reference),
+        error=redactor.text(row.error),
+        conflict=redactor.text(row.conflict),
+        evidence=evidence,
+    )
 
 
 def evidence(

@@ -146,7 +146,7 @@ def test_everything_about_a_message_is_redacted_but_in_the_table() -> None:
     found = effects.detail(effect)
     assert found is not None
     assert found.is_redacted
-    assert ("answer", '{"pin": "[redacted]", "n": 1.5}') in found.evidence[-1].detail
+    assert ("answer", '{"n": 1.5, "pin": "[redacted]"}') in found.evidence[-1].detail
 
 
 @pytest.mark.django_db
