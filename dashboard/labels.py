@@ -80,6 +80,8 @@ TONES = {
     "in doubt": "stop",
     "settled": "go",
     "downstream away": "caution",
+    "worker killed": "stop",
+    "parked": "caution",
 }
 
 
@@ -209,6 +211,17 @@ def moment(kind: str) -> str:
         "skip gap": _("Missing numbers given up before it"),
         "skip head": _("Its session went on without it"),
         "replay": _("Corrected and replayed"),
+        "worker killed": _("Its worker was killed: it ran longer than it may"),
+        "lease": _("Runs now, under a lease"),
+        "parked": _("Waits behind another message"),
+        "reveal": _("Payload revealed"),
+        "session hold": _("Its session was held"),
+        "session resume": _("Its session was resumed"),
+        "session steal": _("The lease of its session was taken from its holder"),
+        "session skip gap": _("Missing numbers of its session were given up"),
+        "session skip head": _("Its session went on without its head"),
+        "consumer hold": _("Its consumer was held"),
+        "consumer resume": _("Its consumer was resumed"),
     }
     return known.get(kind, kind)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from dashboard import actions, exports
+from dashboard import actions, exports, revealing
 from dashboard.converters import ConsumerId, RowId
 from dashboard.pages import (
     alerts,
@@ -66,6 +66,7 @@ urlpatterns = [
         actions.mismatches_accept_second,
         name="mismatches_accept_second",
     ),
+    path("mismatches/<row:id>/reveal/", revealing.mismatch, name="mismatches_reveal"),
     path("reconcile/", reconcile.index, name="reconcile"),
     path("reconcile/ask/", actions.reconcile_ask_all, name="reconcile_ask_all"),
     path("reconcile/<row:id>/", reconcile.detail, name="reconcile_detail"),
@@ -77,6 +78,7 @@ urlpatterns = [
         name="reconcile_mark_not_done",
     ),
     path("reconcile/<row:id>/escalate/", actions.reconcile_escalate, name="reconcile_escalate"),
+    path("reconcile/<row:id>/reveal/", revealing.effect, name="reconcile_reveal"),
     path("sessions/", sessions.index, name="sessions"),
     path("sessions/<row:id>/", sessions.detail, name="sessions_detail"),
     path("sessions/<row:id>/hold/", actions.sessions_hold, name="sessions_hold"),
@@ -86,7 +88,8 @@ urlpatterns = [
     path("sessions/<row:id>/skip-head/", actions.sessions_skip_head, name="sessions_skip_head"),
     path("messages/", messages.index, name="messages"),
     path("messages/<row:id>/", messages.detail, name="messages_detail"),
-    path("messages/<row:id>/payload/", messages.payload, name="messages_payload"),
+    path("messages/<row:id>/payload/", revealing.download, name="messages_payload"),
+    path("messages/<row:id>/reveal/", revealing.message, name="messages_reveal"),
     path("messages/<row:id>/correct/", correcting.editor, name="messages_correct"),
     path("messages/<row:id>/replay/", actions.messages_replay, name="messages_replay"),
     path("duplicates/", duplicates.index, name="duplicates"),

@@ -22,6 +22,13 @@ Comboio's own commands:
   prove      send a load through the product while everything is killed, and count   (--help)
   bootstrap  only install what the other commands need
 
+What the console's buttons do, each with --help, as a person (--as NAME) and with its audit row:
+  message    everything about a message (--json, --reveal)
+  requeue    dead messages run again: by id, or --cause, --consumer, --session, --all
+  replay     a dead message runs again with the corrected payload of a file
+  discard    a dead message shall not run; restore takes that back
+  hold       a consumer or a session stands still; resume lets it go on
+
 All others are Django's and the product's own:
 """
 

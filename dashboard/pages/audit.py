@@ -14,7 +14,7 @@ _NOUNS = {"mismatch": "mismatches", "bulk": "requeues"}
 VERBS = (
     *("requeue", "requeue many", "go on", "stop", "discard", "restore", "replay"),
     *("hold", "resume", "skip gap", "skip head", "steal", "keep first", "accept second"),
-    *("reconcile", "mark done", "mark not done", "escalate", "acknowledge", "export"),
+    *("reconcile", "mark done", "mark not done", "escalate", "acknowledge", "export", "reveal"),
 )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from dashboard import access, editing, forms, render, sentences
+from dashboard import access, command_lines, editing, forms, render, sentences
 from monitor.domain.actor import Permission
 from monitor.domain.states import State
 from monitor.reports import consumers, corrections, messages, payloads
@@ -54,22 +53,7 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
         "is_revealed": is_revealed,
         "payload": payloads.of_message(id) if is_revealed else None,
         "corrections": corrections.of_message(id, is_revealed=is_revealed),
+        "commands": command_lines.of_message(found, access.actor(request)),
         "preview": editing.preview(found.row) if found.row.state == State.DEAD else None,
     }
     return render.page(request, "messages/detail", values)
-
-
-@access.page
-def payload(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
-    """The payload byte for byte, as a download: never shown by the browser as what it claims."""
-    if not access.may(request, Permission.REVEAL_PAYLOAD):
-        raise PermissionDenied
-    found = payloads.raw(id)
-    if found is None:
-        raise Http404
-    headers = {
-        "Content-Disposition": f'attachment; filename="message-{id}.bin"',
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store, private",
-    }
-    return HttpResponse(found.payload, content_type="application/octet-stream", headers=headers)

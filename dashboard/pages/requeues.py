@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import access, forms, progress, render
+from dashboard import access, command_lines, forms, progress, render
 from monitor.domain.scope import MOST
 from monitor.operations import bulk
 from monitor.reports import dead_letters, requeues
@@ -34,9 +34,11 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
 def plan(request: HttpRequest) -> HttpResponse:
     """What a requeue of the dead letters of a filter would touch."""
     wanted = forms.DeadLetterFilter.parse(request.GET)
+    found = requeues.plan(cause=wanted.cause, consumer=wanted.consumer, session=wanted.session)
     values = {
         "filter": wanted,
-        "plan": requeues.plan(cause=wanted.cause, consumer=wanted.consumer, session=wanted.session),
+        "plan": found,
+        "commands": command_lines.of_plan(wanted, found, access.actor(request)),
         "group": dead_letters.group(wanted.cause) if wanted.cause else None,
         "most": MOST,
         "paces": PACES,

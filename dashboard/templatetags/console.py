@@ -23,7 +23,7 @@ from dashboard.frame import KEYS, Station
 from monitor.domain.actor import Permission
 from monitor.domain.states import DeadReason, State
 from monitor.reports.effect_values import Recorded
-from monitor.reports.messages import MessageRow, Moment
+from monitor.reports.messages import MessageRow
 from monitor.reports.overview import Problem
 
 register = template.Library()
@@ -192,31 +192,6 @@ def retry_safety(recorded: Recorded | None, of_all: bool = False) -> SafeString:
         icon("shield" if found.tone == "go" else "reconcile"),
         found.text,
     )
-
-
-@register.filter
-def moment_text(one: Moment) -> str:
-    """What an entry of a time line says, in a sentence."""
-    effect = words_module.visible(one.detail.get("effect", ""))
-    if one.kind == "effect":
-        facts = {"effect": effect, "key": words_module.visible(one.detail["key"])}
-        return _("“%(effect)s” under the key %(key)s") % facts
-    if one.kind == "evidence":
-        found = one.detail["evidence"]
-        facts = {"effect": effect, "source": doubts.source(found)}
-        facts["told"] = doubts.told(found.verdict)
-        return _("“%(effect)s”: %(told)s. Told by: %(source)s.") % facts
-    if one.kind in ("in doubt", "settled") and effect and not one.text:
-        return _("“%(effect)s”") % {"effect": effect}
-    return words_module.visible(one.text)
-
-
-@register.filter
-def moment_tone(one: Moment) -> str:
-    """How an entry of a time line looks: an act of a person, good or bad."""
-    if one.kind == "evidence" and not one.actor:
-        return doubts.tone(one.detail["evidence"].verdict)
-    return "human" if one.actor else labels.TONES.get(one.kind, "")
 
 
 @register.filter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from traceback import extract_tb
@@ -23,14 +24,14 @@ class RenderedError:
     where: tuple[str, ...] = ()
 
 
-def render(error: BaseException) -> RenderedError:
-    """The error as safe text; never raises, also when the error's own __str__ does.
+def render(error: BaseException, mask: Callable[[str], str] | None = None) -> RenderedError:
+    """The error as safe text; never raises, also when the error's own __str__ or the mask does.
 
     NUL and lone surrogates are replaced, long texts are cut with a note, and numbers, addresses and
-    quoted parts do not count for the cause.
+    quoted parts do not count for the cause. mask takes out what nobody shall read.
     """
     class_name = clean(type(error).__qualname__, _CLASS_CHARACTERS)
-    text = clean(_own_text(error), _TEXT_CHARACTERS)
+    text = clean(_masked(_own_text(error), mask), _TEXT_CHARACTERS)
     shape = _VARIABLE.sub("…", text.partition("\n")[0])
     digest = blake2b(f"{class_name}\n{shape}".encode(), digest_size=6).hexdigest()
     return RenderedError(
@@ -50,6 +51,17 @@ def _own_text(error: BaseException) -> str:
         return str(error) or type(error).__name__
     except Exception as broken:
         return f"(its text cannot be read: {type(broken).__name__})"
+
+
+def _masked(text: str, mask: Callable[[str], str] | None) -> str:
+    if mask is None:
+        return text
+    # What is cut away anyway is not looked through; it only counts for the note of its length.
+    looked_at, rest = text[: 4 * _TEXT_CHARACTERS], text[4 * _TEXT_CHARACTERS :]
+    try:
+        return mask(looked_at) + " " * len(rest)
+    except Exception as broken:  # what cannot be masked is not told
+        return f"(its text is withheld: {type(broken).__name__})"
 
 
 def _frames(error: BaseException) -> tuple[str, ...]:

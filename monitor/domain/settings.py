@@ -14,6 +14,7 @@ from monitor.domain import payload
 from monitor.domain.callback import Callback
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.payload import PayloadError
+from monitor.domain.redaction import Redaction, Rules
 from monitor.domain.source import DAY_SECONDS, AmqpSource, Auth, HttpSource, Secret, Source
 
 __all__ = ["AmqpSource", "Auth", "HttpSource", "Retention", "Secret", "Settings", "Source", "read"]
@@ -23,6 +24,7 @@ _KINDS: dict[str, type[HttpSource | AmqpSource]] = {"http": HttpSource, "amqp": 
 _NESTED: dict[str, type] = {"auth": Auth}
 _LONGEST_DAYS = 36_500  # a moment so far back must still be one that PostgreSQL has
 _LISTS: dict[str, type] = {"secrets": Secret}
+_RULED = ("sources", "consumers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +56,15 @@ class Settings:
     sources: Mapping[str, HttpSource | AmqpSource] = field(default_factory=dict)
     retention: Retention = field(default_factory=Retention)
     effects: Mapping[str, Callback] = field(default_factory=dict)
+    redaction: Redaction = field(default_factory=Redaction)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", MappingProxyType(dict(self.sources)))
         object.__setattr__(self, "effects", MappingProxyType(dict(self.effects)))
         for source in self.sources.values():
             _check_coverage(source, self.retention)
+        for name in self.redaction.sources:
+            _known("redaction.sources", {name: None}, set(self.sources))
 
     def http(self, name: str) -> HttpSource | None:
         """The HTTP source of that name, or None."""
@@ -78,7 +83,7 @@ def read(values: Mapping[str, Any]) -> Settings:
     Raises ConfigurationError that names the path of what is wrong, and the nearest known name of
     what is unknown.
     """
-    _known("", values, {"sources", "retention", "effects"})
+    _known("", values, {"sources", "retention", "effects", "redaction"})
     callbacks = _table("effects", values.get("effects", {}))
     tables = _table("sources", values.get("sources", {}))
     return Settings(
@@ -87,6 +92,7 @@ def read(values: Mapping[str, Any]) -> Settings:
         effects={
             name: _callback(f"effects.{name}", name, each) for name, each in callbacks.items()
         },
+        redaction=_redaction(_table("redaction", values.get("redaction", {}))),
     )
 
 
@@ -123,6 +129,26 @@ def _callback(path: str, name: str, table: Any) -> Callback:
     if "name" in values:
         raise ConfigurationError(f"{path}.name: the name stands in the heading [{path}] already.")
     return _build(path, Callback, {"name": name, **values})
+
+
+def _redaction(table: Mapping[str, Any]) -> Redaction:
+    _known("redaction", table, {each.name for each in dataclasses.fields(Redaction)})
+    own = {name: each for name, each in table.items() if name not in _RULED}
+    # What stands beside the tables is checked by the same reader as any other setting.
+    everywhere = {name: each for name, each in own.items() if name != "standard"}
+    rules = _build("redaction", Rules, everywhere)
+    if not isinstance(own.get("standard", True), bool):
+        raise ConfigurationError("redaction.standard: true or false is needed.")
+    ruled = {
+        kind: {
+            name: _build(f"redaction.{kind}.{name}", Rules, each)
+            for name, each in _table(f"redaction.{kind}", table.get(kind, {})).items()
+        }
+        for kind in _RULED
+    }
+    return Redaction(
+        standard=own.get("standard", True), names=rules.names, pointers=rules.pointers, **ruled
+    )
 
 
 def _build(path: str, kind: type[Value], table: Any) -> Value:

@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from monitor.domain.effect import EffectInDoubtError, EffectRefused
 from monitor.domain.errors import DeadLetter, HandlerError, LeaseLostError, Skip
 from monitor.domain.states import DeadReason
-from monitor.engine import doubt, failure, handler, numbers, telemetry, throttle
+from monitor.engine import doubt, failure, handler, numbers, telemetry, telling, throttle
 from monitor.engine import span as spans
 from monitor.engine.choose import Candidate
 from monitor.engine.hands import ExternalMessage, Hands
@@ -210,7 +210,7 @@ def _call(hands: Hands) -> None:
         arguments = (value, message) if consumer.wants_message else (value,)
         result = consumer.handler(*arguments)
     except Skip as skip:
-        result = {"skipped": str(skip)[:200]}
+        result = {"skipped": telling.told(skip, consumer, hands.body).text[:200]}
     finally:
         hands.life.rests()
     if connection.in_atomic_block:

@@ -19,9 +19,10 @@ from monitor.domain.errors import (
     RetryLater,
     WrongSessionError,
 )
-from monitor.domain.rendering import RenderedError, render
+from monitor.domain.rendering import RenderedError
 from monitor.domain.retry import delay_seconds
 from monitor.domain.states import AlertKind, DeadReason
+from monitor.engine import telling
 from monitor.engine.choose import Candidate
 from monitor.engine.handler import InvalidPayloadError
 from monitor.store import alerts, dead_letters, gates
@@ -106,7 +107,7 @@ def settle(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> N
     if reason is not None:
         die(cursor, failure, reason, into)
         return
-    rendered = render(failure.error)
+    rendered = _rendered(failure)
     delay = _delay(failure, attempts, random)
     _note(cursor, failure, "failed", rendered, delay=delay)
     gates.fail(
@@ -123,7 +124,7 @@ def settle(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> N
 
 def _wait_for_downstream(cursor: Cursor, failure: Failure, random: Random, into: Settled) -> None:
     """Not the message's fault: its session waits a little, and no attempt is counted."""
-    rendered = render(failure.error)
+    rendered = _rendered(failure)
     delay = random.uniform(*_AWAY_SECONDS)
     _note(cursor, failure, "downstream away", rendered, delay=delay)
     text = f"{rendered.class_name}: {rendered.text}"[:_ERROR_CHARACTERS]
@@ -145,7 +146,7 @@ def die(cursor: Cursor, failure: Failure, reason: DeadReason, into: Settled) -> 
 
     Same wants as settle. Raises MarkerError when the message was not in the queue any more.
     """
-    pick, rendered = failure.pick, render(failure.error)
+    pick, rendered = failure.pick, _rendered(failure)
     burial = dead_letters.Burial(
         id=pick.id,
         consumer=failure.consumer_id,
@@ -191,6 +192,10 @@ def _hold(cursor: Cursor, failure: Failure, rendered: RenderedError, into: Settl
             target=pick.session,
         )
     )
+
+
+def _rendered(failure: Failure) -> RenderedError:
+    return telling.told(failure.error, failure.consumer, failure.body)
 
 
 def _permanent(error: BaseException, consumer: Consumer) -> DeadReason | None:

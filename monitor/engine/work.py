@@ -11,7 +11,16 @@ import psycopg
 from django.db import connection, transaction
 
 from monitor.domain.errors import EndedTransactionError, HandlerError, MarkerError, Skip
-from monitor.engine import failure, handler, histogram, natural, numbers, telemetry, throttle
+from monitor.engine import (
+    failure,
+    handler,
+    histogram,
+    natural,
+    numbers,
+    telemetry,
+    telling,
+    throttle,
+)
 from monitor.engine.choose import Candidate
 from monitor.engine.life import Life
 from monitor.engine.target import Target
@@ -114,7 +123,8 @@ def _run_alone(
     except Skip as skip:
         _finished(life, target, pair, handler.Ran(None, 0.0), work)
         work.skipped += 1
-        telemetry.message_event("skipped", target.consumer.name, body, reason=str(skip)[:200])
+        reason = telling.told(skip, target.consumer, body).text[:200]
+        telemetry.message_event("skipped", target.consumer.name, body, reason=reason)
         return True
     except Exception as error:
         if isinstance(error, EndedTransactionError) or failure.is_infrastructure(error):

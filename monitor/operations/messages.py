@@ -27,18 +27,19 @@ __all__ = ["discard", "requeue", "requeue_cause", "restore"]
 Cursor = psycopg.Cursor[Any]
 
 
-def requeue(actor: Actor, message_id: int, *, seen: int) -> Done:
+def requeue(actor: Actor, message_id: int, *, seen: int, note: str = "") -> Done:
     """Put a dead message back at its place in its session; its attempts start anew.
 
-    What nobody took is routed again instead. Raises RefusedError when it is no longer dead as seen
-    (a second click, or a colleague was faster), when no consumer takes it, or when its session is
-    busy; PermissionRefusedError without “operate”.
+    note: what the person says about it. What nobody took is routed again instead. Raises
+    RefusedError when it is no longer dead as seen (a second click, or a colleague was faster), when
+    no consumer takes it, or when its session is busy; PermissionRefusedError without “operate”.
     """
     with act(actor, Permission.OPERATE) as cursor:
+        note = cleaned(note)
         dead = _locked(cursor, message_id, seen, requeues.find, "dead")
         if dead.consumer == NO_CONSUMER:
             return _route_one(cursor, actor, dead)
-        moved = put_back(cursor, actor, [dead])
+        moved = put_back(cursor, actor, [dead], note=note)
         if not moved:
             raise no_longer(cursor, message_id, "dead")
         text = _ready_again(cursor, dead, is_late=moved[0].is_late)

@@ -7,10 +7,12 @@ from typing import Any
 import psycopg
 from django.utils.translation import gettext as _
 
-from monitor.domain import fingerprint, payload
+from monitor import conf
+from monitor.domain import fingerprint, payload, seals
 from monitor.domain.actor import Actor, Permission
 from monitor.domain.consumer import NO_CONSUMER
 from monitor.domain.errors import RefusedError, RejectedDeliveryError
+from monitor.domain.seals import SealError
 from monitor.domain.source import MEBIBYTE
 from monitor.engine import registry
 from monitor.operations.done import Done
@@ -31,16 +33,17 @@ def replay(
     """Run a dead message again with this payload: the same identity, the same place, revision + 1.
 
     The accepted payload stays as it came, so the sender's next copy of it is a duplicate. The text
-    must be JSON that the handler's payload type takes, unless is_raw. seen is the version of the
-    dead letter. Raises RefusedError when it is no longer dead as seen (a colleague's correction was
-    faster), without a reason, or when the text cannot be taken; PermissionRefusedError without
-    “decide”.
+    must be JSON that the handler's payload type takes, unless is_raw. Seals in it (domain/seals.py)
+    stand for redacted values, which stay as they are. seen is the version of the dead letter.
+    Raises RefusedError when it is no longer dead as seen (a colleague's correction was faster),
+    without a reason, or when the text cannot be taken; PermissionRefusedError without “decide”.
     """
     with act(actor, Permission.DECIDE) as cursor:
         reason = cleaned(reason)
         if not reason:
             raise RefusedError(_("Say what you corrected, and why."))
         dead, text = _dead(cursor, message_id, seen)
+        corrected = _opened(cursor, dead, text, corrected)
         _check(cursor, dead, text, corrected, is_raw=is_raw)
         digest = fingerprint.fingerprint(
             corrected, "application/octet-stream" if is_raw else text.content_type
@@ -79,6 +82,23 @@ def _dead(cursor: Cursor, message_id: int, seen: int) -> tuple[Dead, Text]:
     if text is None:
         raise RefusedError(_("The payload of message %(id)d is gone.") % {"id": message_id})
     return dead, text
+
+
+def _opened(cursor: Cursor, dead: Dead, text: Text, corrected: bytes) -> bytes:
+    """The corrected text with the values that its seals stand for."""
+    found = holds.consumer(cursor, dead.consumer)
+    policy = conf.get().redaction.policy(text.source, "" if found is None else found.name)
+    try:
+        opened = seals.opened(
+            corrected.decode(errors="surrogateescape"),
+            text.payload.decode(errors="replace"),
+            policy,
+        )
+    except SealError as error:
+        raise RefusedError(
+            _("A redacted value cannot be put back: %(why)s.") % {"why": error}
+        ) from error
+    return opened.encode(errors="surrogateescape")
 
 
 def _check(cursor: Cursor, dead: Dead, text: Text, corrected: bytes, *, is_raw: bool) -> None:

@@ -15,10 +15,12 @@ from monitor.store.requeues import Dead, Requeued
 Cursor = psycopg.Cursor[Any]
 
 
-def put_back(cursor: Cursor, actor: Actor, seen: Sequence[Dead]) -> list[Requeued]:
+def put_back(
+    cursor: Cursor, actor: Actor, seen: Sequence[Dead], *, note: str = ""
+) -> list[Requeued]:
     """Make those ready that are still dead as seen, with all that belongs to it; which they are.
 
-    The caller holds their lanes.
+    note: what the person says about it. The caller holds their lanes.
     """
     moved = requeues.requeue(cursor, seen)
     if not moved:
@@ -26,11 +28,13 @@ def put_back(cursor: Cursor, actor: Actor, seen: Sequence[Dead]) -> list[Requeue
     ids = [each.id for each in moved]
     leave(cursor, [each for each in seen if each.id in set(ids)])
     details = {
-        each.id: {"reason": each.reason} | ({"late": True} if each.is_late else {})
+        each.id: {"reason": each.reason}
+        | ({"late": True} if each.is_late else {})
+        | ({"note": note} if note else {})
         for each in moved
     }
     events.write_many(cursor, "requeue", details, actor=actor.name)
-    record_many(cursor, actor, "requeue", ids)
+    record_many(cursor, actor, "requeue", ids, reason=note)
     lanes.wake(cursor)
     return moved
 

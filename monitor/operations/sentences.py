@@ -104,6 +104,7 @@ def _past(verb: str) -> str:
         "requeue many": _("begun"),
         "go on": _("gone on with"),
         "stop": _("stopped"),
+        "reveal": _("revealed"),
         "skip gap": _("let go on without the missing number"),
         "skip head": _("let go on without its head"),
     }

@@ -74,8 +74,13 @@ def record(
 
 
 def record_many(
-    cursor: psycopg.Cursor[Any], actor: Actor, verb: str, message_ids: list[int]
+    cursor: psycopg.Cursor[Any],
+    actor: Actor,
+    verb: str,
+    message_ids: list[int],
+    *,
+    reason: str = "",
 ) -> None:
     """The same for each message of a bulk verb."""
-    audit.write_many(cursor, actor.name, verb, "message", message_ids)
+    audit.write_many(cursor, actor.name, verb, "message", message_ids, reason=reason)
     rollup.add(cursor, [(0, "operator_actions", verb, len(message_ids))])

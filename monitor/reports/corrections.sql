@@ -3,6 +3,10 @@
 SELECT revision, at, actor, reason, octet_length(payload) FROM comboio_revision
  WHERE message_id = %(id)s ORDER BY revision DESC LIMIT 20;
 
+-- name: owner
+-- The source and consumer of a message: they say what is redacted. locks: nothing. rows: 0 or 1.
+SELECT m.source, c.name FROM comboio_message m JOIN comboio_consumer c ON c.id = m.consumer WHERE m.id = %(id)s;
+
 -- name: texts
 -- What was accepted and what a correction made of it. locks: nothing. rows: 0 or 1.
 SELECT m.payload, v.payload FROM comboio_message m
@@ -15,8 +19,9 @@ SELECT m.payload, v.payload FROM comboio_message m
 SELECT m.key, m.consumer, CASE WHEN m.session > 0 THEN m.session END, coalesce(v.revision, 1),
        coalesce(v.actor, ''), v.at, coalesce(v.content_type, m.content_type),
        substring(coalesce(v.payload, m.payload) FROM 1 FOR %(count)s + 1),
-       octet_length(coalesce(v.payload, m.payload)), x.version
+       octet_length(coalesce(v.payload, m.payload)), x.version, m.source, c.name
   FROM comboio_message m
+  JOIN comboio_consumer c ON c.id = m.consumer
   LEFT JOIN LATERAL (SELECT v.revision, v.actor, v.at, v.content_type, v.payload FROM comboio_revision v
                       WHERE v.message_id = m.id ORDER BY v.message_id, v.revision DESC LIMIT 1) v ON true
   LEFT JOIN LATERAL (SELECT x.version FROM comboio_dead x WHERE x.id = m.id OFFSET 0) x ON true

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from monitor.reports import effect_values
+from monitor.reports import json_text, redacting
 from monitor.reports.effect_values import Doubt, EffectRow, EvidenceRow, Lease, Recorded
 from monitor.reports.reading import Cursor
+from monitor.reports.redacting import Redactor
 from monitor.store import sql
 
 SQL = sql.load(__file__)
@@ -52,18 +53,36 @@ def of(cursor: Cursor, ids: Sequence[int]) -> list[EffectRow]:
     return [found[each] for each in ids if each in found]
 
 
-def of_message(cursor: Cursor, message_id: int) -> list[EffectRow]:
+def of_message(cursor: Cursor, message_id: int, redactor: Redactor) -> list[EffectRow]:
     """The effects of a message, in the order in which they were begun."""
     cursor.execute(SQL["of_message"], {"id": message_id})
-    return of(cursor, [row[0] for row in cursor.fetchall()])
+    found = of(cursor, [row[0] for row in cursor.fetchall()])
+    return [redacted(each, redactor) for each in found]
 
 
-def evidence(cursor: Cursor, ids: Sequence[int]) -> list[tuple[int, EvidenceRow]]:
+def redacted(row: EffectRow, redactor: Redactor) -> EffectRow:
+    """The row without the hidden values of its message's payload."""
+    evidence = row.evidence and replace(
+        row.evidence,
+        detail=tuple((name, redactor.text(value)) for name, value in row.evidence.detail),
+    )
+    return replace(
+        row,
+        reference=redactor.text(row.reference),
+        error=redactor.text(row.error),
+        conflict=redactor.text(row.conflict),
+        evidence=evidence,
+    )
+
+
+def evidence(
+    cursor: Cursor, ids: Sequence[int], redactor: Redactor
+) -> list[tuple[int, EvidenceRow]]:
     """(effect, what was learnt) of these effects, oldest first; the newest 100 of each."""
     if not ids:
         return []
     cursor.execute(SQL["evidence"], {"ids": list(ids)})
-    return [(row[0], _evidence(row[1:])) for row in cursor.fetchall()]
+    return [(row[0], _evidence(row[1:], redactor)) for row in cursor.fetchall()]
 
 
 def recorded(cursor: Cursor, message_ids: Sequence[int]) -> dict[int, Recorded]:
@@ -107,8 +126,28 @@ def lease(cursor: Cursor, session_id: int) -> Lease | None:
 def _row(values: tuple[Any, ...]) -> EffectRow:
     known = dict(zip(_COLUMNS, values, strict=False))
     newest = values[len(_COLUMNS) :]
-    return EffectRow(**known, evidence=None if newest[0] is None else _evidence(newest))
+    redactor = Redactor(policy=redacting.policy("", known["consumer"]))
+    shown = None if newest[0] is None else _evidence(newest, redactor)
+    return redacted(EffectRow(**known, evidence=shown), redactor)
 
 
-def _evidence(values: tuple[Any, ...]) -> EvidenceRow:
-    return effect_values.evidence(values, json.loads(values[4], parse_float=str))
+def _evidence(values: tuple[Any, ...], redactor: Redactor) -> EvidenceRow:
+    return EvidenceRow(
+        at=values[0],
+        source=values[1],
+        verdict=values[2],
+        actor=values[3],
+        detail=tuple(_details(values[4], redactor)),
+    )
+
+
+def _details(text: str, redactor: Redactor) -> Iterator[tuple[str, str]]:
+    """What a piece of evidence holds, numbers as they are written, by name."""
+    for name, value in json_text.parse(redactor.json(text)):
+        if value in (None, "", []):
+            continue
+        if isinstance(value, str):
+            is_hidden = redacting.is_marked(value)
+            yield name, redacting.unmarked(value) if is_hidden else redactor.text(value)
+        else:
+            yield name, redactor.text("".join(json_text.compact(value)))

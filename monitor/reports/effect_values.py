@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from monitor.domain.effect import Kind
 
@@ -76,7 +75,10 @@ class EffectRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectDetail:
-    """An effect with all that was learnt, oldest first. request, result: show to revealers only."""
+    """An effect with all that was learnt, oldest first. request, result: show to revealers only.
+
+    is_redacted: whether something of request, result or evidence is hidden.
+    """
 
     row: EffectRow
     evidence: tuple[EvidenceRow, ...]
@@ -84,6 +86,7 @@ class EffectDetail:
     parked: int
     request: str
     result: str
+    is_redacted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,19 +126,3 @@ class Lease:
     taken_at: datetime
     expires_at: datetime
     is_live: bool
-
-
-def evidence(values: tuple[Any, ...], detail: dict[str, Any]) -> EvidenceRow:
-    """One entry from its columns at, source, verdict, actor and its detail."""
-    shown = ((name, value) for name, value in detail.items() if value not in (None, "", {}))
-    return EvidenceRow(
-        at=values[0],
-        source=values[1],
-        verdict=values[2],
-        actor=values[3],
-        detail=tuple((name, _text(value)) for name, value in shown),
-    )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from monitor.reports import effect_rows, payloads, states
+from monitor.reports import effect_rows, payloads, redacting, states
 from monitor.reports.effect_values import EffectDetail, EffectRow, EvidenceRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.reading import reading
+from monitor.reports.redacting import Redactor
 from monitor.store import sql
 
 __all__ = ["SHOWN", "EffectDetail", "EffectRow", "EvidenceRow", "detail", "page"]
@@ -47,8 +48,11 @@ def page(
     )
 
 
-def detail(effect_id: int) -> EffectDetail | None:
-    """One effect with all evidence, or None. parked: what waits behind it, 10,001 means more."""
+def detail(effect_id: int, *, is_whole: bool = False) -> EffectDetail | None:
+    """One effect with all evidence, or None. parked: what waits behind it, 10,001 means more.
+
+    is_whole: nothing of it is redacted; only for a look that the audit knows.
+    """
     if abs(effect_id) > FIRST_ID:
         return None
     with reading() as cursor:
@@ -58,12 +62,22 @@ def detail(effect_id: int) -> EffectDetail | None:
         cursor.execute(SQL["bodies"], {"id": effect_id, "count": _PARKED_CAP + 1})
         request, result, parked = cursor.fetchone()
         standing = states.of(cursor, [rows[0].message_id])[rows[0].message_id]
-        found = effect_rows.evidence(cursor, [effect_id])
+        opened = Redactor(policy=redacting.OPEN)
+        redactor = (
+            opened
+            if is_whole
+            else redacting.of_message(cursor, rows[0].message_id, rows[0].consumer)
+        )
+        whole = [row for _effect, row in effect_rows.evidence(cursor, [effect_id], opened)]
+        found = [row for _effect, row in effect_rows.evidence(cursor, [effect_id], redactor)]
+    bodies = [payloads.pretty(each, redactor) if each else "" for each in (request, result)]
     return EffectDetail(
-        row=rows[0],
-        evidence=tuple(each for _effect, each in found),
+        row=effect_rows.redacted(rows[0], redactor),
+        evidence=tuple(found),
         message_state=standing.state,
         parked=parked,
-        request=payloads.pretty(request),
-        result="" if result is None else payloads.pretty(result),
+        request=bodies[0],
+        result=bodies[1],
+        is_redacted=found != whole
+        or bodies != [payloads.pretty(each, opened) if each else "" for each in (request, result)],
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from monitor.reports import json_text
+from monitor.domain.redaction import Found, Policy
+from monitor.reports import json_text, redacting
 from monitor.reports.json_text import Members, Number
 
 _MOST_ROWS = 500
@@ -41,8 +42,9 @@ class SameRow:
 class Diff:
     """What differs. equal: how many other values are the same; same: the first 200 of these.
 
-    more: rows that differ beyond those given. how: json (structure), text (line by line) or bytes
-    (only that they differ).
+    more: rows that differ beyond those given. how: json (structure), text (line by line), bytes
+    (only that they differ) or withheld (it is no JSON, so the places that are to be hidden cannot
+    be found in it).
     """
 
     how: str
@@ -71,19 +73,26 @@ class _Findings:
             self.rows.append(DiffRow(path=path, kind=kind, first=first, second=second))
 
 
-def compare(first: bytes, second: bytes) -> Diff:
-    """What differs between two payloads; equality is that of the fingerprint: 1 = 1.0 = 1e0."""
+def compare(first: bytes, second: bytes, policy: Policy) -> Diff:
+    """What differs between two payloads; equality is that of the fingerprint: 1 = 1.0 = 1e0.
+
+    Hidden values are compared, and not shown.
+    """
     found = _Findings()
     try:
         texts = first.decode(), second.decode()
     except UnicodeDecodeError:
         return Diff(how="bytes", rows=(), equal=0, more=0)
+    looked = [policy.find(text) for text in texts]
     try:
-        _walk(found, "", json_text.parse(texts[0]), json_text.parse(texts[1]))
+        _walk(found, "", *(_parsed(*each) for each in zip(texts, looked, strict=True)))
         how = "json"
     except (ValueError, RecursionError):
+        if any(redacting.is_withheld(policy, each, is_truncated=False) for each in looked):
+            return Diff(how="withheld", rows=(), equal=0, more=0)
         found, how = _Findings(), "text"
-        _lines(found, texts[0], texts[1])
+        sides = zip(texts, looked, strict=True)
+        _lines(found, *(redacting.marked_lines(policy, *each) for each in sides))
     return Diff(
         how=how,
         rows=tuple(found.rows),
@@ -91,6 +100,12 @@ def compare(first: bytes, second: bytes) -> Diff:
         more=found.more,
         same=tuple(found.same),
     )
+
+
+def _parsed(text: str, found: Found) -> Any:
+    if not found.is_whole:
+        raise ValueError("no JSON")
+    return json_text.parse(redacting.as_json(text, found))
 
 
 def _walk(found: _Findings, path: str, first: Any, second: Any) -> None:
@@ -131,15 +146,18 @@ def _walk_arrays(found: _Findings, path: str, first: list[Any], second: list[Any
         found.add(f"{path}[{index}]", "added", None, _short(second[index]))
 
 
-def _lines(found: _Findings, first: str, second: str) -> None:
-    pairs = zip_longest(first.splitlines(), second.splitlines())
-    for number, (left, right) in enumerate(pairs, start=1):
+def _lines(found: _Findings, first: list[str], second: list[str]) -> None:
+    for number, (left, right) in enumerate(zip_longest(first, second), start=1):
         if left == right:
-            found.keep(f"line {number}", left, json_text.visible)
+            found.keep(f"line {number}", left, _line)
             continue
         kind = "added" if left is None else "removed" if right is None else "changed"
-        shown = [None if each is None else json_text.visible(each) for each in (left, right)]
+        shown = [None if each is None else _line(each) for each in (left, right)]
         found.add(f"line {number}", kind, shown[0], shown[1])
+
+
+def _line(marked: str) -> str:
+    return json_text.visible(redacting.unmarked(marked))
 
 
 def _inner(path: str, name: str) -> str:
@@ -155,6 +173,8 @@ def _is_array(value: Any) -> bool:
 def _is_equal(first: Any, second: Any) -> bool:
     if isinstance(first, Number) and isinstance(second, Number):
         return _canonical(first) == _canonical(second)
+    if all(isinstance(each, str) and redacting.is_marked(each) for each in (first, second)):
+        return redacting.are_equal(first, second)
     return type(first) is type(second) and bool(first == second)
 
 
@@ -175,24 +195,9 @@ def _canonical(number: str) -> tuple[bool, str, int | str]:
 def _short(value: Any) -> str:
     """The value as JSON text in one line, cut when it is long."""
     size, parts = 0, []
-    for part in _parts(value):
+    for part in json_text.compact(value):
         parts.append(part)
         size += len(part)
         if size > _LONGEST_VALUE:
             return "".join(parts)[:_LONGEST_VALUE] + "…"
     return "".join(parts)
-
-
-def _parts(value: Any) -> Iterator[str]:
-    if isinstance(value, Members):
-        for index, (name, each) in enumerate(value):
-            yield f"{', ' if index else '{'}{json_text.quoted(name)}: "
-            yield from _parts(each)
-        yield "}" if value else "{}"
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield ", " if index else "["
-            yield from _parts(each)
-        yield "]" if value else "[]"
-    else:
-        yield json_text.scalar(value)

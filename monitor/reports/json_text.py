@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from monitor.reports import redacting
+
 DEEPEST = 200  # ingest refuses bodies deeper than 100; what brokers set aside may be deeper
 
 
@@ -27,8 +29,9 @@ class Members(list[tuple[str, Any]]):
 class Node:
     """One value of a JSON payload. name: its member (escaped as in JSON) or index; "" is the root.
 
-    kind: object, array, string, number, true, false or null. text: the value as JSON text (numbers
-    exactly as sent); for objects and arrays the number of their members.
+    kind: object, array, string, number, true, false, null or redacted. text: the value as JSON text
+    (numbers exactly as sent), a label for a redacted one; for objects and arrays the number of
+    their members.
     """
 
     name: str
@@ -85,7 +88,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):
-        return quoted(value)
+        return visible(redacting.unmarked(value)) if redacting.is_marked(value) else quoted(value)
     return {None: "null", True: "true", False: "false"}[value]
 
 
@@ -104,10 +107,28 @@ def lines(node: Node, indent: str = "", lead: str = "", end: str = "") -> Iterat
     yield f"{indent}{closing}{end}"
 
 
+def compact(value: Any) -> Iterator[str]:
+    """The parts of the value as JSON text in one line."""
+    if isinstance(value, Members):
+        for index, (name, each) in enumerate(value):
+            yield f"{', ' if index else '{'}{quoted(name)}: "
+            yield from compact(each)
+        yield "}" if value else "{}"
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield ", " if index else "["
+            yield from compact(each)
+        yield "]" if value else "[]"
+    else:
+        yield scalar(value)
+
+
 def _kind(value: Any) -> str:
     if isinstance(value, Number):
         return "number"
-    return "string" if isinstance(value, str) else scalar(value)
+    if isinstance(value, str):
+        return "redacted" if redacting.is_marked(value) else "string"
+    return scalar(value)
 
 
 def _refuse(name: str) -> Any:

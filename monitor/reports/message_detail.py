@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from monitor.domain import keys
-from monitor.reports import effect_rows, message_rows, payloads
+from monitor.reports import effect_rows, message_rows, message_waits, payloads, redacting
 from monitor.reports.effect_values import EffectRow
 from monitor.reports.message_values import (
     Dead,
@@ -21,40 +21,49 @@ from monitor.reports.message_values import (
     Moment,
 )
 from monitor.reports.reading import Cursor
+from monitor.reports.redacting import Redactor
 from monitor.store import sql
 
 SQL = sql.load(__file__)
 
+_OPEN = Redactor(policy=redacting.OPEN)
 # The key of a message that was accepted as second: the first key, "~", 12 hex of its fingerprint.
 _ACCEPTED = re.compile(r"^(?P<first>.+)~[0-9a-f]{12}$", re.DOTALL)
 
 
 def read(cursor: Cursor, row: MessageRow) -> Detail:
-    """All that is known of this message but its payload."""
+    """All that is known of this message but its payload, without what is redacted."""
+    redactor = redacting.of_message(cursor, row.id, row.consumer)
     session = row.session_id or -row.id
     envelope = _envelope(cursor, row.id)
-    dead = _dead(cursor, row.id)
-    done = _done(cursor, row.id)
+    headers = redactor.headers(headers_of(envelope[1]))
+    dead = _dead(cursor, row.id, redactor)
+    done = _done(cursor, row.id, redactor)
     duplicates = _duplicates(cursor, row.id)
     mismatches = _mismatches(cursor, row.id)
     counted = _counted(cursor, row, row.key)
     before, after = _neighbours(cursor, row)
-    effects = effect_rows.of_message(cursor, row.id)
+    effects = effect_rows.of_message(cursor, row.id, redactor)
+    gate, doubt = message_rows.gate(cursor, session), effect_rows.doubt(cursor, session)
+    ended = done.at if done else dead.at if dead else None
     moments = [
         *_arrivals(row, duplicates, mismatches),
-        *_effects(cursor, effects),
-        *_endings(_events(cursor, row.id), dead, done),
+        *message_waits.acts(cursor, row, ended, redactor),
+        *message_waits.standing(cursor, row, gate, doubt),
+        *_effects(cursor, effects, redactor),
+        *_endings(_events(cursor, row.id, redactor), dead, done),
     ]
     return Detail(
         row=row,
         content_type=envelope[0],
-        headers=headers_of(envelope[1]),
+        headers=headers,
+        is_redacted=headers != headers_of(envelope[1]) or (done is not None and done.is_redacted),
         correlation_id=envelope[2],
         traceparent=envelope[3],
         is_last=envelope[4],
         sent_at=envelope[5],
         not_before=envelope[6],
-        gate=message_rows.gate(cursor, session),
+        gate=gate,
         dead=dead,
         done=done,
         version=dead.version if dead else 0,
@@ -64,7 +73,7 @@ def read(cursor: Cursor, row: MessageRow) -> Detail:
         mismatches=tuple(mismatches),
         accepted_from=_accepted_from(cursor, row),
         effects=tuple(effects),
-        doubt=effect_rows.doubt(cursor, session),
+        doubt=doubt,
         timeline=tuple(sorted(moments, key=lambda moment: moment.at)),
         before=tuple(before),
         after=tuple(after),
@@ -82,7 +91,7 @@ def _envelope(cursor: Cursor, message_id: int) -> tuple[Any, ...]:
     return cursor.fetchone() or ("", "{}", "", "", False, None, None)
 
 
-def _dead(cursor: Cursor, message_id: int) -> Dead | None:
+def _dead(cursor: Cursor, message_id: int, redactor: Redactor) -> Dead | None:
     cursor.execute(SQL["dead"], {"id": message_id})
     row = cursor.fetchone()
     if row is None:
@@ -90,24 +99,31 @@ def _dead(cursor: Cursor, message_id: int) -> Dead | None:
     return Dead(
         reason=row[0],
         error_class=row[1],
-        error=row[2],
+        error=redactor.text(row[2]),
         cause=row[3],
         attempts=row[4],
         at=row[5],
         version=row[6],
         discarded_at=row[7],
         discarded_by=row[8],
-        note=row[9],
+        note=redactor.text(row[9]),
     )
 
 
-def _done(cursor: Cursor, message_id: int) -> Done | None:
+def _done(cursor: Cursor, message_id: int, redactor: Redactor) -> Done | None:
     cursor.execute(SQL["done"], {"id": message_id})
     row = cursor.fetchone()
     if row is None:
         return None
-    result = "" if row[3] is None else payloads.pretty(row[3])
-    return Done(at=row[0], milliseconds=row[1], attempts=row[2], result=result)
+    result = row[3] or ""
+    shown = payloads.pretty(result, redactor) if result else ""
+    return Done(
+        at=row[0],
+        milliseconds=row[1],
+        attempts=row[2],
+        result=shown,
+        is_redacted=bool(result) and shown != payloads.pretty(result, _OPEN),
+    )
 
 
 def _duplicates(cursor: Cursor, message_id: int) -> list[DuplicateRow]:
@@ -155,14 +171,19 @@ def _neighbours(cursor: Cursor, row: MessageRow) -> tuple[list[MessageRow], list
     return [each for each in rows if each.id < row.id], [each for each in rows if each.id > row.id]
 
 
-def _events(cursor: Cursor, message_id: int) -> list[Moment]:
+def _events(cursor: Cursor, message_id: int, redactor: Redactor) -> list[Moment]:
     cursor.execute(SQL["events"], {"id": message_id})
-    return [_event(*row) for row in cursor.fetchall()]
+    return [_event(redactor, *row) for row in cursor.fetchall()]
 
 
-def _event(at: datetime, kind: str, actor: str, attempt: int | None, detail: str) -> Moment:
-    values: dict[str, Any] = json.loads(detail, parse_float=str)
-    text = values.get("error") or values.get("reason") or values.get("note") or ""
+def _event(
+    redactor: Redactor, at: datetime, kind: str, actor: str, attempt: int | None, detail: str
+) -> Moment:
+    found: dict[str, Any] = json.loads(detail, parse_float=str)
+    values = {
+        name: redactor.text(each) if isinstance(each, str) else each for name, each in found.items()
+    }
+    text = values.get("error") or values.get("note") or values.get("reason") or ""
     return Moment(at=at, kind=kind, actor=actor, attempt=attempt, text=str(text), detail=values)
 
 
@@ -183,12 +204,12 @@ def _arrivals(
         yield _moment(link.at, "mismatch", mismatch=link.id, count=link.count)
 
 
-def _effects(cursor: Cursor, effects: list[EffectRow]) -> Iterator[Moment]:
+def _effects(cursor: Cursor, effects: list[EffectRow], redactor: Redactor) -> Iterator[Moment]:
     """When each effect was begun, and what was learnt about it."""
     names = {each.id: each.name for each in effects}
     for each in effects:
         yield _moment(each.started_at, "effect", effect_id=each.id, effect=each.name, key=each.key)
-    for number, one in effect_rows.evidence(cursor, list(names)):
+    for number, one in effect_rows.evidence(cursor, list(names), redactor):
         yield Moment(
             at=one.at,
             kind="evidence",

@@ -58,7 +58,8 @@ class Found:
 class Moment:
     """One entry of a timeline.
 
-    kind: received, duplicate, mismatch, effect (begun), evidence, dead, discarded, done, or the
+    kind: received, duplicate, mismatch, effect (begun), evidence, dead, discarded, done, lease (it
+    runs under it now), parked (behind another message), a verb on its session or consumer, or the
     event's own word (a failed attempt, an operator's verb). detail holds what belongs to the kind,
     values ready to show.
     """
@@ -111,12 +112,16 @@ class Dead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """How a message was processed. result: pretty JSON text, "" for none."""
+    """How a message was processed. result: pretty JSON text, "" for none.
+
+    is_redacted: whether something of the result is hidden.
+    """
 
     at: datetime
     milliseconds: float
     attempts: int
     result: str
+    is_redacted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,11 +154,13 @@ class Detail:
 
     version: what the message's verbs name as seen (0 when no verb applies now).
     neighbours: up to 5 before and 5 after in its session, in order, without itself.
+    is_redacted: whether something of its headers or its result is hidden.
     """
 
     row: MessageRow
     content_type: str
     headers: tuple[tuple[str, str], ...]
+    is_redacted: bool
     correlation_id: str
     traceparent: str
     gate: Gate | None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from monitor.domain import keys
 from monitor.domain.states import State
-from monitor.reports import json_diff, payloads, states
+from monitor.reports import json_diff, payloads, redacting, states
 from monitor.reports.json_diff import Diff, DiffRow, SameRow
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.payloads import PayloadView
 from monitor.reports.reading import Cursor, reading
+from monitor.reports.redacting import Redactor
 from monitor.store import sql
 
 __all__ = [
@@ -59,11 +60,12 @@ class MismatchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderPair:
-    """A header of both deliveries; None where one has it not."""
+    """A header of both deliveries; None where one has it not. differs: also where it is hidden."""
 
     name: str
     first: str | None
     second: str | None
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,11 @@ class Comparison:
     diff: Diff | None
     first: PayloadView | None
     second: PayloadView
+
+    @property
+    def is_redacted(self) -> bool:
+        """Whether something of either payload is hidden."""
+        return bool(self.second.redacted or (self.first and self.first.redacted))
 
 
 def page(
@@ -143,6 +150,7 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         side = cursor.fetchone()
         standing = states.of(cursor, [row.message_id])[row.message_id]
         judged = _first_judged(cursor, row)
+        known = redacting.of_message(cursor, row.message_id, row.consumer)
     first = _side(side[:5], *judged)
     return MismatchDetail(
         row=row,
@@ -150,12 +158,18 @@ def detail(mismatch_id: int) -> MismatchDetail | None:
         gap_seconds=None if first.at is None else (row.first_at - first.at).total_seconds(),
         first=first,
         second=_side(side[6:11], side[12], side[13]),
-        headers=_pairs(side[5], side[11]),
+        # The second delivery may have come from another source: the rules of all of them count.
+        headers=_pairs(
+            side[5], side[11], replace(known, policy=redacting.policy("", row.consumer))
+        ),
     )
 
 
-def comparison(mismatch_id: int) -> Comparison | None:
-    """Both payloads side by side, or None."""
+def comparison(mismatch_id: int, *, is_whole: bool = False) -> Comparison | None:
+    """Both payloads side by side, or None.
+
+    is_whole: nothing of them is redacted; only for a look that the audit knows.
+    """
     if abs(mismatch_id) > FIRST_ID:
         return None
     with reading() as cursor:
@@ -163,14 +177,15 @@ def comparison(mismatch_id: int) -> Comparison | None:
         row = cursor.fetchone()
     if row is None:
         return None
+    policy = redacting.OPEN if is_whole else redacting.policy("", row[4])
     second = bytes(row[3])
-    view = payloads.view(second, row[2], len(second))
+    view = payloads.view(second, row[2], len(second), policy)
     if row[1] is None:
         return Comparison(diff=None, first=None, second=view)
     first = bytes(row[1])
     return Comparison(
-        diff=json_diff.compare(first, second),
-        first=payloads.view(first, row[0], len(first)),
+        diff=json_diff.compare(first, second, policy),
+        first=payloads.view(first, row[0], len(first), policy),
         second=view,
     )
 
@@ -214,14 +229,19 @@ def _side(said: tuple[Any, ...], fingerprint: str, count: int | None) -> Side:
     return Side(**dict(zip(names, said, strict=True)), fingerprint=fingerprint, count=count)
 
 
-def _pairs(first: str | None, second: str) -> tuple[HeaderPair, ...]:
+def _pairs(first: str | None, second: str, redactor: Redactor) -> tuple[HeaderPair, ...]:
     left: dict[str, Any] = json.loads(first or "{}")
     right: dict[str, Any] = json.loads(second)
     return tuple(
-        HeaderPair(name=name, first=_text(left.get(name)), second=_text(right.get(name)))
+        HeaderPair(
+            name=name,
+            first=_text(name, left.get(name), redactor),
+            second=_text(name, right.get(name), redactor),
+            differs=left.get(name) != right.get(name),
+        )
         for name in sorted({*left, *right})
     )
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _text(name: str, value: Any, redactor: Redactor) -> str | None:
+    return None if value is None else redactor.header(name, str(value))

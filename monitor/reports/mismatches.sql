@@ -53,6 +53,7 @@ SELECT encode(fingerprint, 'hex'), duplicates + 1 FROM comboio_dedup WHERE consu
 
 -- name: payloads
 -- Both payloads of a mismatch; a body has at most the source's limit. locks: nothing. rows: 0 or 1.
-SELECT coalesce(f.content_type, ''), f.payload, m.content_type, m.payload
-  FROM comboio_mismatch m LEFT JOIN comboio_message f ON f.id = m.message_id
+SELECT coalesce(f.content_type, ''), f.payload, m.content_type, m.payload, coalesce(c.name, '')
+  FROM comboio_mismatch m LEFT JOIN comboio_consumer c ON c.id = m.consumer
+  LEFT JOIN comboio_message f ON f.id = m.message_id
  WHERE m.id = %(id)s;

@@ -47,11 +47,25 @@ def write(  # noqa: PLR0913 - one line of the record, its columns by name
     return int(cursor.rowcount)
 
 
-def write_many(cursor: Cursor, actor: str, verb: str, object_kind: str, ids: Sequence[int]) -> int:
+def write_many(
+    cursor: Cursor,
+    actor: str,
+    verb: str,
+    object_kind: str,
+    ids: Sequence[int],
+    *,
+    reason: str = "",
+) -> int:
     """One line for each object of a bulk verb. Returns how many."""
     cursor.execute(
         SQL["write_many"],
-        {"actor": actor, "verb": verb, "object_kind": object_kind, "ids": list(ids)},
+        {
+            "actor": actor,
+            "verb": verb,
+            "object_kind": object_kind,
+            "ids": list(ids),
+            "reason": reason,
+        },
     )
     return int(cursor.rowcount)
 

@@ -5,8 +5,8 @@ VALUES (%(actor)s, %(verb)s, %(object_kind)s, %(object_id)s, %(reason)s, %(detai
 
 -- name: write_many
 -- A bulk verb leaves one line for each object it touched. rows: one for each id
-INSERT INTO comboio_audit (actor, verb, object_kind, object_id)
-SELECT %(actor)s::text, %(verb)s::text, %(object_kind)s::text, id
+INSERT INTO comboio_audit (actor, verb, object_kind, object_id, reason)
+SELECT %(actor)s::text, %(verb)s::text, %(object_kind)s::text, id, %(reason)s::text
   FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS touched (id, n) ORDER BY n;
 
 -- name: last

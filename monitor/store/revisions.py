@@ -20,6 +20,7 @@ class Text:
     content_type: str
     actor: str
     at: datetime | None
+    source: str  # of the message
 
 
 def newest(cursor: Cursor, message_id: int) -> Text | None:
@@ -29,7 +30,12 @@ def newest(cursor: Cursor, message_id: int) -> Text | None:
     if row is None:
         return None
     return Text(
-        revision=row[0], payload=bytes(row[1]), content_type=row[2], actor=row[3], at=row[4]
+        revision=row[0],
+        payload=bytes(row[1]),
+        content_type=row[2],
+        actor=row[3],
+        at=row[4],
+        source=row[5],
     )
 
 

@@ -1,7 +1,7 @@
 -- name: newest
 -- What a message runs with now, and as the how manieth text. locks: nothing. rows: 0 or 1; none: it was purged.
 SELECT coalesce(v.revision, 1), coalesce(v.payload, m.payload), coalesce(v.content_type, m.content_type),
-       coalesce(v.actor, ''), v.at
+       coalesce(v.actor, ''), v.at, m.source
   FROM comboio_message m
   LEFT JOIN LATERAL (SELECT * FROM comboio_revision v WHERE v.message_id = m.id
                       ORDER BY v.revision DESC LIMIT 1) v ON true

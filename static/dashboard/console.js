@@ -19,11 +19,20 @@
     location.reload();
   };
 
+  // A button that copies needs a script; the text beside it is selected, so that keys copy it where
+  // the browser gives no clipboard (plain http).
+  document.documentElement.dataset.scripted = "";
+  const copy = (place) => {
+    getSelection().selectAllChildren(place);
+    navigator.clipboard?.writeText(place.textContent).catch(() => {});
+  };
+
   document.addEventListener("click", (event) => {
     const on = (selector) => event.target.closest(selector);
     if (on("[data-theme-toggle]")) switchTheme();
     if (on("[data-zone]")) switchZone(on("[data-zone]"));
     if (on("[data-close]")) on(".toast").remove();
+    if (on("[data-copy]")) copy(document.getElementById(on("[data-copy]").dataset.copy));
     if (on("[data-help]")) document.getElementById("keys").showModal();
     for (const menu of document.querySelectorAll("[data-menu][open]")) {
       if (!menu.contains(event.target)) menu.open = false;

@@ -14,7 +14,7 @@ from tests.rows import one, rows
 
 PIECE = {"HX-Request": "true", "HX-Target": "div#live"}
 SCRIPTED = {"HX-Request": "true", "HX-Target": "div#toasts"}
-_ROUTES = {
+ROUTES = {
     "alerts": "SELECT min(id) FROM comboio_alert",
     "consumers": "SELECT min(id) FROM comboio_consumer WHERE id > 0",
     "mismatches": "SELECT min(id) FROM comboio_mismatch",
@@ -31,7 +31,8 @@ def patterns() -> list[URLPattern]:
 
 def is_verb(pattern: URLPattern) -> bool:
     """Whether an address uses a verb."""
-    return str(pattern.callback.__module__) in ("dashboard.actions", "dashboard.exports")
+    verbs = ("dashboard.actions", "dashboard.exports", "dashboard.revealing")
+    return str(pattern.callback.__module__) in verbs
 
 
 def address(pattern: URLPattern, scene: Scene | None = None) -> str:
@@ -39,7 +40,7 @@ def address(pattern: URLPattern, scene: Scene | None = None) -> str:
     arguments = {}
     if "<" in str(pattern.pattern):
         noun = str(pattern.name).partition("_")[0]
-        statement = _ROUTES.get(noun)
+        statement = ROUTES.get(noun)
         exists = scene is not None and statement is not None
         arguments["id"] = one(str(statement)) if exists else (scene.dead if scene else 1)
     return reverse(f"dashboard:{pattern.name}", kwargs=arguments)

@@ -50,7 +50,7 @@ def test_a_payload_is_for_those_who_may_reveal_it(sign_in: SignIn, filled: Scene
     assert "amount_cents" in sign_in("senior", "sara").get(page).content.decode()
     looker = sign_in("viewer", "victor")
     assert "amount_cents" not in looker.get(page).content.decode()
-    assert looker.get(f"{page}payload/").status_code == 403
+    assert looker.post(f"{page}payload/").status_code == 403
 
 
 def test_large_numbers_are_exact(senior: Client) -> None:
@@ -67,7 +67,7 @@ def test_a_download_is_never_shown_as_what_it_claims_to_be(senior: Client) -> No
     number = factories.message(
         owner, payload=b"<script>alert(1)</script>", content_type="text/html", state="done"
     )
-    response = senior.get(f"/messages/{number}/payload/")
+    response = senior.post(f"/messages/{number}/payload/")
     assert response.content == b"<script>alert(1)</script>"
     assert response["Content-Type"] == "application/octet-stream"
     assert response["Content-Disposition"].startswith("attachment")

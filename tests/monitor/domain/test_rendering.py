@@ -38,3 +38,20 @@ def test_errors_that_differ_in_numbers_and_quoted_parts_share_a_cause() -> None:
 
 def test_clean_keeps_what_fits() -> None:
     assert clean("plain", 10) == "plain"
+
+
+def test_what_is_masked_is_neither_told_nor_counted_for_the_cause() -> None:
+    def mask(text: str) -> str:
+        return text.replace("hunter", "#").replace("winter", "#")
+
+    first, second = (render(ValueError(f"{each} is wrong"), mask) for each in ("hunter", "winter"))
+    assert first.text == "# is wrong"
+    assert first.cause == second.cause
+    assert "hunter" not in render(ValueError("x" * 4_500 + "hunter"), mask).text
+
+
+def test_a_mask_that_fails_tells_nothing() -> None:
+    def mask(_text: str) -> str:
+        raise RuntimeError
+
+    assert render(ValueError("hunter"), mask).text == "(its text is withheld: RuntimeError)"

@@ -36,6 +36,19 @@ def test_defaults_are_those_of_the_documentation() -> None:
     assert (retention.dedup_days, retention.payload_days, retention.audit_days) == (14, 7, 400)
 
 
+def test_redaction_is_read_for_all_for_a_source_and_for_a_consumer() -> None:
+    rules = {
+        "names": ["iban"],
+        "sources": {"s": {"pointers": ["/card/holder"]}},
+        "consumers": {"payments.apply": {"names": ["vat id"]}},
+    }
+    redaction = read({"sources": {"s": HTTP}, "redaction": rules}).redaction
+    policy = redaction.policy("s", "payments.apply")
+    assert {"iban", "vatid", "password"} <= policy.names
+    assert policy.pointers == {("card", "holder")}
+    assert "password" not in read({"redaction": {"standard": False}}).redaction.policy("", "").names
+
+
 def test_two_secrets_may_live_at_once_and_the_old_one_ends() -> None:
     end = datetime(2026, 1, 31, tzinfo=UTC)
     auth = {"scheme": "hmac", "secrets": [{"env": "NEW"}, {"env": "OLD", "until": end}]}
@@ -63,6 +76,13 @@ def test_sources_are_found_by_their_kind() -> None:
         ({"retention": {"dedup_days": float("inf")}}, "retention.dedup_days: the number is bey"),
         ({"retention": {"audit_days": 1e9}}, "audit_days = 1000000000.0"),
         ({"retention": {"payload_days": 15}}, "payload_days = 15.0 is above dedup_days"),
+        ({"redaction": {"name": []}}, "redaction.name is unknown. Did you mean “names”?"),
+        ({"redaction": {"names": "iban"}}, "redaction.names: a list is needed"),
+        ({"redaction": {"names": ["n"]}}, "'n' has too few letters or digits"),
+        ({"redaction": {"pointers": ["card/number"]}}, "'card/number' is no JSON pointer"),
+        ({"redaction": {"standard": "no"}}, "redaction.standard: true or false is needed."),
+        ({"redaction": {"sources": {"paymnts": {}}}}, "redaction.sources.paymnts is unknown."),
+        ({"redaction": {"consumers": {"a": 1}}}, "redaction.consumers.a: a table is needed."),
         ({"retention": {"dedup_day": 1}}, "retention.dedup_day is unknown. Did you mean “dedup_d"),
     ],
 )

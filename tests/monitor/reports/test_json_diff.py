@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.reports.json_diff import compare
+from monitor.reports.redacting import OPEN
 
 Rows = list[tuple[str, str, str | None, str | None]]
 
@@ -16,7 +17,7 @@ def test_the_mismatch_of_the_wireframe() -> None:
         ("amount", "changed", "1200", "1250"),
         ("lines[2]", "added", None, '{"sku": "SHIP-EXP"}'),
     ]
-    found = compare(first.encode(), second.encode())
+    found = compare(first.encode(), second.encode(), OPEN)
     assert [(row.path, row.value) for row in found.same] == [
         ("lines[0].sku", '"A"'),
         ("lines[1].sku", '"B"'),
@@ -27,7 +28,7 @@ def test_the_mismatch_of_the_wireframe() -> None:
 
 def test_of_many_equal_values_only_the_first_are_told() -> None:
     text = str(list(range(1_000))).encode()
-    found = compare(text, text)
+    found = compare(text, text, OPEN)
     assert (found.equal, len(found.same)) == (1_000, 200)
 
 
@@ -45,7 +46,7 @@ def test_of_many_equal_values_only_the_first_are_told() -> None:
     ],
 )
 def test_other_spellings_are_equal(first: str, second: str) -> None:
-    found = compare(first.encode(), second.encode())
+    found = compare(first.encode(), second.encode(), OPEN)
     assert (found.how, found.rows) == ("json", ())
 
 
@@ -80,22 +81,22 @@ def test_text_is_compared_line_by_line_and_bytes_not_at_all() -> None:
         ("line 2", "changed", "b=2", "b=3"),
         ("line 3", "added", None, "c=4"),
     ]
-    assert compare(b"\xff", b"\xfe").how == "bytes"
+    assert compare(b"\xff", b"\xfe", OPEN).how == "bytes"
 
 
 def test_a_flood_of_differences_is_cut_and_counted() -> None:
     first, second = ("[" + ",".join(each * 2_000) + "]" for each in ("1", "2"))
-    found = compare(first.encode(), second.encode())
+    found = compare(first.encode(), second.encode(), OPEN)
     assert len(found.rows) + found.more == 2_000
     assert found.more == 1_500
 
 
 def test_a_long_value_is_cut() -> None:
-    (row,) = compare(b'{"a":"x"}', b'{"a":"' + b"y" * 1_000_000 + b'"}').rows
+    (row,) = compare(b'{"a":"x"}', b'{"a":"' + b"y" * 1_000_000 + b'"}', OPEN).rows
     assert row.second is not None
     assert len(row.second) < 2_100
 
 
 def _rows(first: str, second: str) -> Rows:
-    found = compare(first.encode(), second.encode())
+    found = compare(first.encode(), second.encode(), OPEN)
     return [(row.path, row.kind, row.first, row.second) for row in found.rows]

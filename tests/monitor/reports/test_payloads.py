@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monitor.reports import payloads
+from monitor.reports.redacting import OPEN
 from tests import factories
 
 JSON = "application/json"
@@ -59,7 +60,7 @@ def test_members_keep_their_order_and_their_doubles() -> None:
 
 
 def test_binary_is_hex_with_its_letters() -> None:
-    found = payloads.view(b"\x00\xffGIF89a", "image/gif", 8)
+    found = payloads.view(b"\x00\xffGIF89a", "image/gif", 8, OPEN)
     assert found.kind == "binary"
     assert found.text.startswith("00000000  00 ff 47 49 46 38 39 61")
     assert found.text.endswith("..GIF89a")
@@ -72,17 +73,19 @@ def test_a_long_payload_is_cut_at_a_character(db: None) -> None:
     assert found is not None
     assert (found.kind, found.truncated, found.payload_bytes) == ("text", True, len(body.encode()))
     assert len(found.text.encode()) <= payloads.SHOWN_BYTES
+    assert found.tree is not None
+    assert 10_000 < len(found.tree.children) < 40_000
     raw = payloads.raw(number)
     assert raw is not None
     assert raw.payload == body.encode()
 
 
 def test_an_empty_or_unknown_payload(db: None) -> None:
-    assert payloads.view(b"", JSON, 0).kind == "empty"
+    assert payloads.view(b"", JSON, 0, OPEN).kind == "empty"
     assert payloads.of_message(1) is None
     assert payloads.raw(1) is None
 
 
 def _view(body: str) -> payloads.PayloadView:
     encoded = body.encode()
-    return payloads.view(encoded, JSON, len(encoded))
+    return payloads.view(encoded, JSON, len(encoded), OPEN)

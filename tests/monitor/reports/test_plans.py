@@ -26,6 +26,7 @@ from monitor.reports import (
     payloads,
     preview,
     requeues,
+    revealed,
     sessions,
 )
 from monitor.reports.page import Place
@@ -87,6 +88,10 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("requeues", lambda _: requeues.page()),
     ("one requeue", lambda _: requeues.detail(1)),
     ("mismatches", lambda _: mismatches.page()),
+    ("both payloads", lambda seed: mismatches.comparison(seed["mismatch"])),
+    ("a revealed message", lambda seed: revealed.of_message(seed["message"])),
+    ("a revealed mismatch", lambda seed: revealed.of_mismatch(seed["mismatch"])),
+    ("a revealed effect", lambda _: revealed.of_effect(7)),
     ("one mismatch", lambda seed: mismatches.detail(seed["mismatch"])),
     *((f"effects: {show}", lambda _, s=show: effects.page(show=s)) for show in effects.SHOWN),
     ("one effect", lambda _: effects.detail(7)),
