@@ -23,6 +23,7 @@ def rate(figures: Duplicates, *, by: str) -> Chart:
         name: _add([values for _name, values in pairs])
         for name, pairs in groupby(named, key=lambda pair: pair[0])
     }
+    groups = {name: values for name, values in groups.items() if any(values)}
     largest = sorted(groups, key=lambda name: -sum(groups[name]))
     shown = [
         charts.Series(name=words.visible(name), values=groups[name])
