@@ -104,6 +104,24 @@ def check_callbacks(app_configs: Sequence[AppConfig] | None = None, **_: Any) ->
     ]
 
 
+@register(TAG)
+def check_redaction(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Rules of redaction for consumers that nobody declares: they would hide nothing."""
+    try:
+        ruled = conf.get().redaction.consumers
+    except ConfigurationError:
+        return []  # told by check_sources
+    declared = {each.name for each in registry.all_consumers()}
+    return [
+        Warning(
+            f"No consumer is called “{name}”: [redaction.consumers.{name!r}] hides nothing.",
+            hint=f"Declared: {', '.join(sorted(declared)) or 'none'}. Correct the heading.",
+            id="comboio.W011",
+        )
+        for name in sorted(set(ruled) - declared)
+    ]
+
+
 def _without_address(name: str, variable: str) -> list[CheckMessage]:
     if os.environ.get(variable):
         return []

@@ -22,6 +22,7 @@ STANDARD = (
 ANY = "*"  # in a pointer: any member or index
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\dA-Za-z_]+")
 _LONGEST_NAME = 256
+_LONGEST_KEPT = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,12 @@ class Policy:
 
         values: hidden ones of another text, which are hidden here wherever they stand.
         """
+        # A page of a message looks twice, and is read again every two seconds.
+        if not values and len(text) <= _LONGEST_KEPT:
+            return _kept(self, text)
+        return self._find(text, values)
+
+    def _find(self, text: str, values: Sequence[str]) -> Found:
         scan = json_spans.scan(text, self.hides)
         whole = [
             Hidden(span=each, source=text[each.start : each.end])
@@ -207,7 +214,10 @@ def _parts(pointer: str) -> tuple[str, ...]:
 
 def _parent(path: Sequence[str]) -> str:
     """The name of the object that a member stands in; an index of a list is no name."""
-    return next((each for each in reversed(path[:-1]) if not each.isdigit()), "")
+    for at in range(len(path) - 2, -1, -1):
+        if not path[at].isdigit():
+            return path[at]
+    return ""
 
 
 def _folded(name: str) -> str:
@@ -216,6 +226,11 @@ def _folded(name: str) -> str:
 
 def _words(name: str) -> list[str]:
     return [each.casefold() for each in _WORD.findall(name)]
+
+
+@lru_cache(maxsize=8)
+def _kept(policy: Policy, text: str) -> Found:
+    return policy._find(text, ())
 
 
 @lru_cache(maxsize=4096)

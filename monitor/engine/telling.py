@@ -11,7 +11,7 @@ from monitor.domain.consumer import Consumer
 from monitor.domain.rendering import RenderedError, render
 from monitor.store.queue import Body
 
-_LOOKED_AT = 262_144  # bytes of the payload whose hidden values are looked for
+_LOOKED_AT = 65_536  # bytes of the payload whose hidden values are looked for
 
 
 def told(error: BaseException, consumer: Consumer, body: Body) -> RenderedError:

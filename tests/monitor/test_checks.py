@@ -179,6 +179,14 @@ def test_a_callback_is_named_when_its_secret_or_its_effect_is_missing(
         assert checks.check_callbacks() == []
 
 
+def test_redaction_of_a_consumer_that_nobody_declares_is_told(settings: Settings) -> None:
+    settings.COMBOIO = {"redaction": {"consumers": {"shop.apply": {"names": ["iban"]}}}}
+    (message,) = checks.check_redaction()
+    assert (message.id, "“shop.apply”" in message.msg) == ("comboio.W011", True)
+    with consuming(_ignore, name="shop.apply"):
+        assert checks.check_redaction() == []
+
+
 def _effect(**more: Any) -> Effect:
     return Effect(name="charge", call=_never, **more)
 

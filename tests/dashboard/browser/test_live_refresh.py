@@ -44,6 +44,7 @@ def test_ticks_focus_selection_and_open_details_survive_ten_refreshes(open_page:
 def test_selected_text_stays_selected(open_page: Open) -> None:
     rows = scene.fill()
     page = open_page(f"/messages/{rows.done}/")
+    page.locator("#payload-raw > summary").click()
     page.evaluate(
         "const range = document.createRange(); range.selectNodeContents(document.getElementById("
         "'payload')); getSelection().removeAllRanges(); getSelection().addRange(range);"
