@@ -20,6 +20,7 @@ _ROUTES = {
     "mismatches": "SELECT min(id) FROM comboio_mismatch",
     "sessions": "SELECT min(session) FROM comboio_gate",
     "reconcile": "SELECT min(id) FROM comboio_effect",
+    "triage": "SELECT min(id) FROM comboio_alert WHERE kind = 'dead letter'",
     "requeues": "SELECT min(id) FROM comboio_bulk",
 }
 
@@ -31,7 +32,8 @@ def patterns() -> list[URLPattern]:
 
 def is_verb(pattern: URLPattern) -> bool:
     """Whether an address uses a verb."""
-    return str(pattern.callback.__module__) in ("dashboard.actions", "dashboard.exports")
+    modules = ("dashboard.actions", "dashboard.triage_actions", "dashboard.exports")
+    return str(pattern.callback.__module__) in modules
 
 
 def address(pattern: URLPattern, scene: Scene | None = None) -> str:

@@ -60,7 +60,7 @@ def test_an_alert_leads_to_where_it_can_be_mended(viewer: Client, filled: Scene)
     html = viewer.get("/alerts/").content.decode()
     assert f'href="/sessions/{filled.held_session}/"' in html
     assert f'href="/mismatches/{filled.mismatch}/"' in html
-    assert 'href="/dead-letters/?cause=' in html
+    assert 'href="/triage/' in html
 
 
 def test_the_audit_can_be_narrowed_to_a_person_and_a_thing(viewer: Client, filled: Scene) -> None:
