@@ -21,6 +21,10 @@ SQL = sql.load(__file__)
 MOST_COMPARED = 500
 _BUCKETS = 40
 _MOST_TYPES = 5
+_COLUMNS = (
+    *("id", "consumer_id", "title", "alert_target", "count", "first_at", "last_at", "waiting"),
+    *("verb", "target_kind", "target_id", "seen"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +72,7 @@ class Why:
     last_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Dead:
     at: datetime
     session: int
@@ -119,14 +123,18 @@ def why(key: GroupKey) -> Why | None:
 
 
 def _named(values: Sequence[Any]) -> dict[str, Any]:
-    names = ("id", "consumer_id", "title", "alert_target", "count", "first_at", "last_at")
-    names += ("waiting", "verb", "target_kind", "target_id", "seen")
-    return dict(zip(names, values, strict=True))
+    return dict(zip(_COLUMNS, values, strict=True))
 
 
 def _dead(values: Sequence[Any]) -> _Dead:
-    *plain, own = values
-    return _Dead(*plain, own=tuple(json.loads(own or "[]")))
+    return _Dead(
+        at=values[0],
+        session=values[1],
+        error_class=values[2],
+        error=values[3],
+        type=values[4],
+        own=tuple(json.loads(values[5] or "[]")),
+    )
 
 
 def _per_slot(times: list[datetime]) -> tuple[int, ...]:

@@ -80,7 +80,7 @@ def test_dead_letters_are_grouped_by_cause(viewer: Client, filled: Scene) -> Non
     text = _text(viewer, "/dead-letters/")
     assert "SMTPServerDisconnected" in text
     cause = "poison: SMTPServerDisconnected: Connection unexpectedly closed: timed out"
-    response = viewer.get("/dead-letters/", {"cause": cause})
+    response = viewer.get("/dead-letters/", {"cause": cause}, follow=True)
     assert response.content.decode().count('name="pick"') == 14
 
 
