@@ -79,4 +79,9 @@ def _members(group: Group, cursor: str | None) -> dict[str, Any]:
     members = [
         (each, places.of_alert(each.kind, each.id, each.alert_target)) for each in found.rows
     ]
-    return {"page": found, "members": members, "filter": {"query": forms.link()}}
+    return {
+        "page": found,
+        "members": members,
+        "filter": {"query": forms.link()},
+        "can_ask_many": sum(each.verb == "ask" for each in found.rows) > 1,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from tests import factories, factory_triage
+from tests import factories, factory_effects, factory_triage
 from tests.dashboard import looking
 from tests.dashboard.scene import HOSTILE, Scene
 from tests.rows import one, run
@@ -104,8 +104,20 @@ def test_the_page_of_a_group_has_the_verbs_that_mend_its_kind(
     assert f'action="/mismatches/{filled.mismatch}/keep-first/"' in (
         senior.get(f"/triage/{number}/").content.decode()
     )
-    doubt = senior.get(f"/triage/{_alert('effect in doubt')}/").content.decode()
-    assert 'action="/reconcile/ask/"' in doubt
+    effect = "SELECT id FROM comboio_alert WHERE kind = 'effect in doubt' AND target = %(id)s"
+    doubt = one(effect, id=filled.effect)
+    assert f'action="/reconcile/{filled.effect}/ask/"' in (
+        senior.get(f"/triage/{doubt}/").content.decode()
+    )
+
+
+def test_many_effects_of_a_group_are_asked_about_at_once(operator: Client) -> None:
+    owner = factories.consumer()
+    for number in range(2):
+        factory_effects.in_doubt(owner, session=f"s{number}")
+    run("UPDATE comboio_alert SET cause = 'charge'")
+    html = operator.get(f"/triage/{_alert('effect in doubt')}/").content.decode()
+    assert 'action="/reconcile/ask/"' in html
 
 
 def test_it_says_why_a_snooze_ended_early(viewer: Client) -> None:
