@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth import get_user_model
 
 from monitor.domain.errors import RefusedError
+from monitor.domain.retry import Retry
 from monitor.domain.triage import GroupState
+from monitor.operations import bulk
 from monitor.operations import triage as verbs
-from monitor.reports import people, triage
+from monitor.reports import people, triage, triage_members
 from tests import factories, factory_triage
+from tests.engine import consuming, delivery, drain_all, send
 from tests.people import ANNA, BERT
 from tests.racing import race
 from tests.rows import rows, run
@@ -125,6 +129,34 @@ def test_it_can_be_given_to_whoever_may_operate_and_to_nobody_else() -> None:
     found = triage.detail(number)
     assert found is not None
     assert (found.owner, found.state) == ("olga", GroupState.ONGOING)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sessions_held_by_one_failure_are_one_group_whose_owner_survives_a_retry() -> None:
+    with consuming(_fails, when_dead="hold", retry=Retry(limit=1)):
+        send(*[delivery(f"order-{n}", session=f"s{n}") for n in range(3)])
+        drain_all()
+        found = {group.kind: group for group in triage.page().rows}
+        assert found["held session"].members == 3
+        dead = found["dead letter"]
+        assert dead.dead is not None
+        assert dead.dead.count == 3
+        assert dead.cause == found["held session"].cause
+        why = triage_members.why(dead.key)
+        assert why is not None
+        assert (why.same, why.looked) == (3, 3)
+        assert [each.rpartition(".")[2] for each in why.own] == ["_fails"]
+        verbs.take(ANNA, dead.id, seen=0)
+        bulk.requeue_cause(ANNA, dead.cause, up_to_version=dead.dead.max_version)
+        assert triage.page().rows == ()
+        drain_all()
+    (again,) = triage.page(kind="dead letter").rows
+    assert (again.state, again.owner, again.key) == (GroupState.REGRESSED, "anna", dead.key)
+    assert again.id != dead.id
+
+
+def _fails(_payload: object, message: Any) -> None:
+    raise ValueError(f"no account for '{message.key}'")
 
 
 @pytest.mark.django_db(transaction=True)
