@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, editing, forms, picking, render
-from monitor.domain.errors import PermissionRefusedError, RefusedError, RepeatedClickError
+from dashboard import access, editing, forms, picking
+from dashboard.answering import answer as _answer
 from monitor.operations import (
-    Done,
     alerts,
     asking,
     bulk,
@@ -266,22 +263,3 @@ def alerts_acknowledge(request: HttpRequest, id: int) -> HttpResponse:  # noqa: 
     return _answer(
         request, lambda: alerts.acknowledge(access.actor(request), id, seen=forms.seen(request))
     )
-
-
-def _answer(
-    request: HttpRequest,
-    act: Callable[[], Done],
-    refused: Callable[[RefusedError], HttpResponse] | None = None,
-) -> HttpResponse:
-    try:
-        done = act()
-    except RepeatedClickError as error:
-        # What was wanted has happened.
-        return render.done(request, Done(verb="", text=str(error), count=0))
-    except PermissionRefusedError as error:
-        return render.refused(request, str(error), status=403)
-    except RefusedError as error:
-        if refused is not None:
-            return refused(error)
-        return render.refused(request, str(error), status=409)
-    return render.done(request, done)

@@ -24,6 +24,9 @@ FLAGS = (
 )
 LISTS = (
     ("overview", "/"),
+    ("triage", "/triage/"),
+    ("triage-snoozed", "/triage/?show=snoozed"),
+    ("triage-resolved", "/triage/?show=resolved"),
     ("alerts", "/alerts/"),
     ("alerts-resolved", "/alerts/?show=resolved"),
     ("dead-letters", "/dead-letters/"),
@@ -47,7 +50,10 @@ LISTS = (
 # One page of each kind that only a row leads to: found by its link on a list.
 DETAILS = (
     ("message-dead", "/dead-letters/", r"^/messages/\d+/$"),
-    ("cause", "/dead-letters/", r"^/dead-letters/\?cause="),
+    ("group-dead", "/triage/?kind=dead%20letter", r"^/triage/\d+/$"),
+    ("group-session", "/triage/?kind=held%20session", r"^/triage/\d+/$"),
+    ("group-effect", "/triage/?kind=effect%20in%20doubt", r"^/triage/\d+/$"),
+    ("group-mismatch", "/triage/?kind=mismatch", r"^/triage/\d+/$"),
     ("requeue", "/requeues/", r"^/requeues/\d+/$"),
     ("message-done", "/messages/?state=done", r"^/messages/\d+/$"),
     ("message-ready", "/messages/?state=ready", r"^/messages/\d+/$"),

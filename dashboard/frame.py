@@ -13,7 +13,7 @@ from django.utils.translation import get_language, get_language_bidi
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import access
-from monitor.reports import alerts
+from monitor.reports import alerts, triage
 
 THEMES = ("light", "dark")
 
@@ -31,6 +31,7 @@ class Station:
 LINE = (
     (
         Station(noun="overview", label=_("Overview"), icon="overview"),
+        Station(noun="triage", label=_("Triage"), icon="person"),
         Station(noun="alerts", label=_("Alerts"), icon="alerts"),
     ),
     (
@@ -59,6 +60,7 @@ KEYS = {"overview": "o", "alerts": "a", "dead_letters": "d", "mismatches": "i", 
     "requeues": "q",
     "audit": "l",
     "system": "y",
+    "triage": "t",
 }
 
 
@@ -70,6 +72,7 @@ def context(request: HttpRequest, noun: str) -> dict[str, Any]:
         "line": LINE,
         "bottom": BOTTOM,
         "alert_badge": alerts.open_count(),
+        "triage_badge": triage.calling(),
         "actor": access.actor(request),
         "zone": access.zone(request).key,
         "theme": theme if theme in THEMES else "",

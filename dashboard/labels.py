@@ -34,6 +34,10 @@ STATE_ICONS = {
     "throttled": "warn",
     "canary": "running",
     "waits for you": "person",
+    "new": "alerts",
+    "regressed": "restore",
+    "ongoing": "person",
+    "snoozed": "pause",
 }
 LOOKS = {
     "blocked": "held",
@@ -54,6 +58,9 @@ LOOKS = {
     "gap": "waiting",
     "canary": "running",
     "waits for you": "waiting",
+    "new": "open",
+    "regressed": "open",
+    "ongoing": "acknowledged",
 }
 PROBLEM_ICONS = {
     "no workers": "system",
@@ -124,6 +131,10 @@ def state(name: str) -> str:
         "throttled": _("throttled"),
         "canary": _("one goes ahead"),
         "waits for you": _("waits for you"),
+        "new": _("new"),
+        "regressed": _("regressed"),
+        "ongoing": _("ongoing"),
+        "snoozed": _("snoozed"),
     }
     return known.get(name, name)
 
@@ -231,7 +242,9 @@ def permission(name: str) -> str:
     known = {
         Permission.VIEW: _("look"),
         Permission.REVEAL_PAYLOAD: _("see payloads"),
-        Permission.OPERATE: _("requeue, hold, resume, acknowledge, ask a provider, escalate"),
+        Permission.OPERATE: _(
+            "requeue, hold, resume, acknowledge, take, snooze, ask a provider, escalate"
+        ),
         Permission.DECIDE: _(
             "discard, restore, replay, skip, decide mismatches and effects, steal a lease"
         ),

@@ -44,14 +44,15 @@ class Verdict:
 def verdict(overview: Overview) -> Verdict:
     """The first sentence of the console: is anything wrong, and what first."""
     aside = _aside(overview)
-    if not overview.problems:
+    awake = [one for one in overview.problems if one.snoozed_until is None]
+    if not awake:
         return Verdict(aspect="clear", text=_clear(overview), aside=aside)
-    total = len(overview.problems) + overview.more
-    first = overview.problems[0]
+    total = len(awake) + overview.more
+    first = awake[0]
     lead = ngettext("%(count)s problem.", "%(count)s problems.", total) % {
         "count": words.count(total)
     }
-    is_stop = any(one.kind in _STOP for one in overview.problems)
+    is_stop = any(one.kind in _STOP for one in awake)
     aspect = "stop" if is_stop else "caution"
     text = f"{lead} {problem(first)}"
     return Verdict(aspect=aspect, text=text, aside=aside, first=first, cause=_cause(first))
@@ -204,6 +205,12 @@ def gaps(figures: Duplicates) -> str:
 
 
 def _clear(overview: Overview) -> str:
+    if overview.problems:
+        return ngettext(
+            "Nothing new. %(count)s problem is snoozed.",
+            "Nothing new. %(count)s problems are snoozed.",
+            len(overview.problems),
+        ) % {"count": words.count(len(overview.problems))}
     active = sum(1 for row in overview.consumers if row.active)
     if not active:
         return _("Nothing runs yet: no consumer is declared.")

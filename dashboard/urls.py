@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, register_converter
 
-from dashboard import actions, exports, revealing
+from dashboard import actions, exports, revealing, triage_actions
 from dashboard.converters import ConsumerId, RowId
 from dashboard.pages import (
     alerts,
@@ -20,6 +20,7 @@ from dashboard.pages import (
     requeues,
     sessions,
     system,
+    triage,
 )
 
 register_converter(RowId, "row")
@@ -31,6 +32,14 @@ urlpatterns = [
     path("alerts/", alerts.index, name="alerts"),
     path("alerts/<row:id>/", alerts.detail, name="alerts_detail"),
     path("alerts/<row:id>/acknowledge/", actions.alerts_acknowledge, name="alerts_acknowledge"),
+    path("triage/", triage.index, name="triage"),
+    path("triage/take/", triage_actions.triage_take_picked, name="triage_take_picked"),
+    path("triage/<row:id>/", triage.detail, name="triage_detail"),
+    path("triage/<row:id>/take/", triage_actions.triage_take, name="triage_take"),
+    path("triage/<row:id>/give/", triage_actions.triage_give, name="triage_give"),
+    path("triage/<row:id>/note/", triage_actions.triage_note, name="triage_note"),
+    path("triage/<row:id>/snooze/", triage_actions.triage_snooze, name="triage_snooze"),
+    path("triage/<row:id>/wake/", triage_actions.triage_wake, name="triage_wake"),
     path("dead-letters/", dead_letters.index, name="dead_letters"),
     path("dead-letters/<row:id>/", dead_letters.detail, name="dead_letters_detail"),
     path(

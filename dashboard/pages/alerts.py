@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
-from dashboard import access, forms, render
-from monitor.domain.states import AlertKind
+from dashboard import access, forms, places, render
+from monitor.domain.triage import KINDS
 from monitor.reports import alerts, consumers
 from monitor.reports.alerts import AlertRow
-
-_PAGES = {
-    AlertKind.MISMATCH: "dashboard:mismatches_detail",
-    AlertKind.HELD_SESSION: "dashboard:sessions_detail",
-    AlertKind.EFFECT_IN_DOUBT: "dashboard:reconcile_detail",
-    AlertKind.CONFLICT: "dashboard:reconcile_detail",
-    AlertKind.GAP: "dashboard:sessions_detail",
-    AlertKind.THROTTLED_CONSUMER: "dashboard:consumers_detail",
-}
 
 
 @access.page
@@ -32,6 +22,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "consumers": consumers.names(),
         "page": found,
         "rows": [(row, _target(row)) for row in found.rows],
+        "grouped": KINDS,
     }
     return render.page(request, "alerts/index", values)
 
@@ -46,7 +37,4 @@ def detail(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
 
 
 def _target(row: AlertRow) -> str:
-    """Where the alert can be mended."""
-    if row.kind == AlertKind.DEAD_LETTER:
-        return f"{reverse('dashboard:dead_letters')}{forms.link(cause=row.subject)}"
-    return reverse(_PAGES[AlertKind(row.kind)], args=[row.target])
+    return places.of_alert(row.kind, row.id, row.target)

@@ -15,6 +15,7 @@ VERBS = (
     *("requeue", "requeue many", "go on", "stop", "discard", "restore", "replay"),
     *("hold", "resume", "skip gap", "skip head", "steal", "keep first", "accept second"),
     *("reconcile", "mark done", "mark not done", "escalate", "acknowledge", "export", "reveal"),
+    *("take", "give", "note", "snooze", "wake"),
 )
 
 
@@ -41,6 +42,8 @@ def index(request: HttpRequest) -> HttpResponse:
 
 def _thing(row: AuditRow) -> str:
     """The page of the thing, or "" where there is none."""
+    if row.object_kind == "triage":
+        return reverse("dashboard:triage_detail", args=[row.detail["alert"]])
     if row.object_kind not in _PAGES or row.object_id < 0:
         return ""
     noun = _NOUNS.get(row.object_kind, f"{row.object_kind}s")

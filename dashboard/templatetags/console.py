@@ -25,6 +25,7 @@ from monitor.domain.states import DeadReason, State
 from monitor.reports.effect_values import Recorded
 from monitor.reports.messages import MessageRow
 from monitor.reports.overview import Problem
+from monitor.reports.triage import Group
 
 register = template.Library()
 
@@ -207,6 +208,12 @@ def fingerprint(text: str) -> str:
 
 
 @register.filter
+def group_mark(group: Group) -> str:
+    """A short name for a group: it stays when its newest alert changes."""
+    return fingerprint(f"{group.kind}|{group.consumer_id}|{group.cause}")
+
+
+@register.filter
 def problem_id(problem: Problem) -> str:
     """The element id of a problem: it stays with the problem when the order changes."""
     owner = f"{problem.consumer_id}-{problem.target_id}"
@@ -225,7 +232,8 @@ def problem_url(problem: Problem) -> str:
     if problem.session_id is not None:
         return reverse("dashboard:sessions_detail", args=[problem.session_id])
     if problem.target_kind == "cause":
-        return f"{reverse('dashboard:dead_letters')}{forms.link(cause=problem.subject)}"
+        wanted = forms.link(cause=problem.subject, consumer=problem.consumer_id)
+        return f"{reverse('dashboard:dead_letters')}{wanted}"
     if problem.target_kind == "effect" and problem.count > 1:
         return f"{reverse('dashboard:reconcile')}{forms.link(consumer=problem.consumer_id)}"
     nouns = {
@@ -257,7 +265,8 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
     """A button that uses a verb: what it says is what it will touch.
 
     Options: id, seen, needs (operate), icon, kind, size, ask (required or optional reason), note,
-    minutes, reference, cause, consumer, hot (the key r goes to it), place (tells buttons apart).
+    minutes, reference, cause, consumer, hot (the key r goes to it), snooze (the key s does), place
+    (tells buttons apart). With ask="fields" it asks by the template fields, which gets the values.
     """
     needs = Permission(options.get("needs", "operate"))
     number = options.get("id")
@@ -282,6 +291,9 @@ def verb(context: Context, name: str, label: str, **options: Any) -> dict[str, A
         "cause": options.get("cause", ""),
         "consumer": options.get("consumer"),
         "hot": options.get("hot", False),
+        "snooze": options.get("snooze", False),
+        "fields": options.get("fields", ""),
+        "values": options.get("values", ()),
         "icon_name": options.get("icon", ""),
     }
 

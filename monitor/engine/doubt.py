@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.domain import rendering
 from monitor.domain.errors import MarkerError
 from monitor.domain.states import AlertKind
 from monitor.engine import calling, failure
@@ -57,6 +58,13 @@ def set_aside(
             subject=str(effect_id),
             title=f"The outcome of “{record.name}” with key {record.key} is unknown",
             target=effect_id,
+            cause=_cause(record),
         )
     )
     return True
+
+
+def _cause(record: effects.Record) -> str:
+    """Equal for calls of one effect that were left without an outcome by errors of one shape."""
+    error = rendering.shape(record.error)
+    return f"{record.name}-{rendering.digest(error)}" if error else record.name

@@ -176,10 +176,12 @@ def die(cursor: Cursor, failure: Failure, reason: DeadReason, into: Settled) -> 
     # A stale message is behind its session already: nothing waits for it.
     is_holding = failure.consumer.when_dead == "hold" and reason != DeadReason.STALE
     if is_holding and failure.body.session_key:
-        _hold(cursor, failure, rendered, into)
+        _hold(cursor, failure, rendered, burial.cause, into)
 
 
-def _hold(cursor: Cursor, failure: Failure, rendered: RenderedError, into: Settled) -> None:
+def _hold(
+    cursor: Cursor, failure: Failure, rendered: RenderedError, cause: str, into: Settled
+) -> None:
     pick = failure.pick
     text = f"{rendered.class_name}: {rendered.text}"[:_ERROR_CHARACTERS]
     gates.hold_for_dead(cursor, pick.session, pick.lane, message=pick.id, error=text)
@@ -190,6 +192,7 @@ def _hold(cursor: Cursor, failure: Failure, rendered: RenderedError, into: Settl
             subject=str(pick.session),
             title=f"Session “{failure.body.session_key}” is held by its dead head {pick.id}",
             target=pick.session,
+            cause=cause,
         )
     )
 
@@ -227,6 +230,7 @@ def _note(
             "error_class": rendered.class_name,
             "error": rendered.text,
             "where": list(rendered.where),
+            "own": list(rendered.own),
             **more,
         },
     )

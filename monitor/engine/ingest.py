@@ -166,6 +166,7 @@ def _mismatch(
                 subject=str(judgement.message_id),
                 title=f"Key “{row.delivery.key}” came again with another payload",
                 target=record.id,
+                cause=f"{row.delivery.source}: {row.delivery.type}",
             )
         )
     return Receipt(

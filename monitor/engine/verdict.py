@@ -124,6 +124,7 @@ def _conflict(cursor: Cursor, record: Record, evidence: Evidence, by: str) -> Se
                 subject=str(record.id),
                 title=f"Effect “{record.name}” with key {record.key}: {text}",
                 target=record.id,
+                cause=record.name,
             )
         ],
     )

@@ -48,4 +48,5 @@ def _alert(consumer: int, gap: Gap) -> Alert:
         subject=str(gap.session),
         title=f"Session “{gap.key}” waits for {missing}; {gap.before} is there"[:300],
         target=gap.session,
+        cause="number missing",
     )

@@ -161,10 +161,11 @@ def _following(
 
 
 def _records(cursor: Cursor, kept: Retention, _: int) -> Chunk:
-    """Resolved alerts, clicks and acts: always the oldest, so there is no place to keep."""
+    """Resolved alerts, words on groups, clicks and acts: the oldest, so there is no place kept."""
     history, audit = kept.payload_days * DAY_SECONDS, kept.audit_days * DAY_SECONDS
     purged = {
         "alert": retention.forget_records(cursor, "alerts", limit=ROWS, seconds=history),
+        "triage": retention.forget_records(cursor, "triage", limit=ROWS, seconds=audit),
         "click": retention.forget_records(cursor, "clicks", limit=ROWS, seconds=history),
         "audit": retention.forget_records(cursor, "audit", limit=ROWS, seconds=audit),
     }

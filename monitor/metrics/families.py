@@ -49,8 +49,13 @@ _VERBS = (
     "go on",
     "stop",
     "export",
+    "take",
+    "give",
+    "note",
+    "snooze",
+    "wake",
 )
-_PURGED = ("message", "discarded", "key", "session", "alert", "click", "audit")
+_PURGED = ("message", "discarded", "key", "session", "alert", "triage", "click", "audit")
 _EFFECTS = ("called", "completed", "failed", "in doubt", "not done")
 _LEASES = ("taken", "renewed", "lost", "taken over")
 # counter of the database: (metric, meaning, label, its values)

@@ -10,5 +10,5 @@ SCHEMA = Path(__file__).with_name("0010_skew.sql").read_text(encoding="utf-8")
 class Migration(migrations.Migration):
     """Only adds a column without a table rewrite; harmless before the code is deployed."""
 
-    dependencies = [("monitor", "0005_bulk")]
+    dependencies = [("monitor", "0006_triage")]
     operations = [migrations.RunSQL(SCHEMA)]

@@ -131,4 +131,5 @@ def _alert(found: Session, actor: Actor, reason: str) -> alerts.Alert:
         subject=str(found.id),
         title=f"{title}: {reason}"[:300] if reason else title,
         target=found.id,
+        cause=f"held by {actor.name}: {reason}",
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from monitor.domain.triage import GROWTH
 from monitor.reports.page import FIRST_ID, LIMIT, Page, bounded, build, place
 from monitor.reports.reading import Cursor, is_storable, reading
 from monitor.store import sql
@@ -78,9 +79,10 @@ def detail(alert_id: int) -> AlertRow | None:
 
 
 def open_count() -> int:
-    """How many alerts are open, for the badge; 1,001 means more than 1,000."""
+    """How many alerts are open and not snoozed, for the badge; 1,001 means more than 1,000."""
     with reading() as cursor:
-        return sum(open_by_kind(cursor, cap=CAP + 1).values())
+        cursor.execute(SQL["open_awake"], {"count": CAP + 1, "growth": GROWTH})
+        return int(cursor.fetchone()[0])
 
 
 def open_by_kind(cursor: Cursor, *, cap: int) -> dict[str, int]:

@@ -46,6 +46,20 @@ SELECT a.id, a.kind, a.consumer, coalesce(c.name, '?'), a.subject, a.title, a.ta
   FROM comboio_alert a LEFT JOIN comboio_consumer c ON c.id = a.consumer
  WHERE a.id = %(id)s;
 
+-- name: open_awake
+-- How many alerts are open, of at most count, without those of groups that sleep. Each sleeping group is looked up
+-- by its name, for a snooze may have ended early. locks: nothing. rows: 1.
+WITH asleep AS MATERIALIZED (
+    SELECT g.kind, g.consumer, g.cause
+      FROM comboio_triage t
+     CROSS JOIN LATERAL comboio_groups(true, 10000, %(growth)s::int, ARRAY[t.kind], t.consumer, t.cause) g
+     WHERE t.snoozed_until > now() AND g.state = 'snoozed'
+)
+SELECT count(*)
+  FROM (SELECT kind, consumer, coalesce(cause, subject) AS cause FROM comboio_alert
+         WHERE state <> 'resolved' AND state = 'open' LIMIT %(count)s) a
+ WHERE (a.kind, a.consumer, a.cause) NOT IN (SELECT kind, consumer, cause FROM asleep);
+
 -- name: open_by_kind
 -- Open alerts by kind, of at most count alerts. locks: nothing. rows: one per kind that has any.
 SELECT kind, count(*)

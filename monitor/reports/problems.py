@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from monitor.reports import dead_letters, effect_rows, system, trends
+from monitor.reports import dead_letters, effect_rows, system, trends, triage
 from monitor.reports.consumers import ConsumerRow
 from monitor.reports.effect_values import Recorded
 from monitor.reports.reading import Cursor
@@ -49,7 +49,7 @@ class Problem:
     grown: how much its count or size grew in the last 10 minutes; None: not counted.
     recorded: the effects that a requeue would meet. numbers: first and last one missing in a gap.
     target_kind: message, session, consumer, cause, mismatch, effect or system. seen: the version to
-    name.
+    name. snoozed_until: all of it sleeps until then, as snoozed_by said.
     """
 
     kind: ProblemKind
@@ -68,6 +68,8 @@ class Problem:
     recorded: Recorded | None = None
     numbers: tuple[int, int] | None = None
     grown: int | None = None
+    snoozed_until: datetime | None = None
+    snoozed_by: str = ""
 
 
 def find(
@@ -78,7 +80,10 @@ def find(
     workers: int,
     snapshot_at: datetime | None,
 ) -> list[Problem]:
-    """All problems: by kind, then by how many messages wait for each, then by their number."""
+    """All problems: by kind, then by how many messages wait for each, then by their number.
+
+    Those that sleep come last.
+    """
     found = [
         *_work(cursor, rows, workers),
         *_conflicts(cursor),
@@ -91,8 +96,23 @@ def find(
         *_mismatches(cursor),
         *_figures(cursor, now, snapshot_at),
     ]
+    asleep = triage.sleeping(cursor)
     kinds = list(ProblemKind)
-    return sorted(found, key=lambda each: (kinds.index(each.kind), -each.size, -each.count))
+    return sorted(
+        (_with_snooze(each, asleep) for each in found),
+        key=lambda each: (
+            each.snoozed_until is not None,
+            kinds.index(each.kind),
+            -each.size,
+            -each.count,
+        ),
+    )
+
+
+def _with_snooze(one: Problem, asleep: dict[tuple[str, int, str], tuple[datetime, str]]) -> Problem:
+    cause = one.subject if one.kind is ProblemKind.DEAD_LETTER else ""
+    found = asleep.get((one.kind, one.consumer_id, cause))
+    return one if found is None else replace(one, snoozed_until=found[0], snoozed_by=found[1])
 
 
 def _work(cursor: Cursor, rows: Sequence[ConsumerRow], workers: int) -> Iterator[Problem]:

@@ -11,16 +11,23 @@ from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
 
+_LONGEST_CAUSE = 300  # characters, so that an index can hold it
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """A cause for an alert. kind, consumer and subject name it; target is the row to look at."""
+    """What an alert is raised for: kind, consumer and subject name it. target: the row to look at.
+
+    cause: what it shares with others of its kind and consumer, which make one group with it; "":
+    the subject itself, or what it was first raised with.
+    """
 
     kind: AlertKind
     consumer: int
     subject: str
     title: str
     target: int
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +58,7 @@ def raise_many(cursor: Cursor, alerts: Sequence[Alert]) -> int:
             "subjects": [alert.subject for alert in alerts],
             "titles": [alert.title for alert in alerts],
             "targets": [alert.target for alert in alerts],
+            "causes": [alert.cause[:_LONGEST_CAUSE] or None for alert in alerts],
         },
     )
     return int(cursor.rowcount)

@@ -5,17 +5,18 @@
 -- added up first, and the rows are locked in the order of (kind, consumer, subject), so two
 -- batches cannot deadlock.
 -- locks: the live alert of each cause. rows: one for each different cause
-INSERT INTO comboio_alert AS alert (kind, consumer, subject, title, target, count)
-SELECT kind, consumer, subject,
-       (array_agg(title ORDER BY n DESC))[1], (array_agg(target ORDER BY n DESC))[1], count(*)
+INSERT INTO comboio_alert AS alert (kind, consumer, subject, title, target, cause, count)
+SELECT kind, consumer, subject, (array_agg(title ORDER BY n DESC))[1],
+       (array_agg(target ORDER BY n DESC))[1], (array_agg(cause ORDER BY n DESC))[1], count(*)
   FROM unnest(%(kinds)s::text[], %(consumers)s::smallint[], %(subjects)s::text[],
-              %(titles)s::text[], %(targets)s::bigint[])
-       WITH ORDINALITY AS raised (kind, consumer, subject, title, target, n)
+              %(titles)s::text[], %(targets)s::bigint[], %(causes)s::text[])
+       WITH ORDINALITY AS raised (kind, consumer, subject, title, target, cause, n)
  GROUP BY kind, consumer, subject
  ORDER BY kind, consumer, subject
     ON CONFLICT (kind, consumer, subject) WHERE state <> 'resolved'
     DO UPDATE SET count = alert.count + excluded.count, title = excluded.title,
-                  target = excluded.target, last_at = now();
+                  target = excluded.target, cause = coalesce(excluded.cause, alert.cause),
+                  last_at = now();
 
 -- name: resolve
 -- The cause is gone: close its live alert. locks: that alert. rows: 0 or 1

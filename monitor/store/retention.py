@@ -14,6 +14,7 @@ from monitor.store.sql import Cursor, load
 SQL = load(__file__)
 
 Ended = Literal["done", "discarded"]
+Record = Literal["alerts", "triage", "clicks", "audit"]
 Swept = Literal["comboio_dedup", "comboio_session"]
 
 
@@ -104,9 +105,7 @@ def forget_progress(cursor: Cursor, ids: Sequence[int]) -> None:
     cursor.execute(SQL["forget_progress"], {"ids": list(ids)})
 
 
-def forget_records(
-    cursor: Cursor, what: Literal["alerts", "clicks", "audit"], *, limit: int, seconds: float
-) -> int:
+def forget_records(cursor: Cursor, what: Record, *, limit: int, seconds: float) -> int:
     """Delete at most limit old rows, the oldest first; how many."""
     cursor.execute(SQL[f"forget_{what}"], {"limit": limit, "seconds": seconds})
     return int(cursor.rowcount)

@@ -160,6 +160,18 @@ DELETE FROM comboio_alert WHERE id = ANY (ARRAY(
      WHERE state = 'resolved' AND resolved_at < now() - make_interval(secs => %(seconds)s)
      ORDER BY resolved_at LIMIT %(limit)s));
 
+-- name: forget_triage
+-- Words on groups that have no alert left, live or resolved, and were not changed for so long. Somebody who says
+-- something at this moment is not waited for. locks: these rows, skipping held ones. rows: at most the limit.
+DELETE FROM comboio_triage WHERE id = ANY (ARRAY(
+    SELECT t.id FROM comboio_triage t
+     WHERE t.changed_at < now() - make_interval(secs => %(seconds)s)
+       AND NOT EXISTS (SELECT FROM comboio_alert a
+                        WHERE a.kind = t.kind AND a.consumer = t.consumer
+                          AND coalesce(a.cause, a.subject) = t.cause)
+     ORDER BY t.changed_at LIMIT %(limit)s
+       FOR UPDATE OF t SKIP LOCKED));
+
 -- name: forget_clicks
 -- Clicks that no browser sends again. rows: at most the limit.
 DELETE FROM comboio_operation WHERE client_key = ANY (ARRAY(

@@ -1,4 +1,4 @@
-// The keyboard: j k move, Enter opens, x selects, r goes to the verb, / finds, g goes, ? helps.
+// The keyboard: j k move, Enter and o open, x selects, r goes to the verb, s to snooze, / finds, g goes, ? helps.
 // The current row is the one with the focus, so live refresh cannot lose it.
 (() => {
   "use strict";
@@ -16,8 +16,8 @@
     row?.querySelector("a[href]")?.focus();
     row?.scrollIntoView({ block: "nearest" });
   };
-  const toHotButton = () => {
-    const place = current()?.querySelector("[data-hot]") ?? document.querySelector("#live [data-hot]");
+  const focusOn = (selector) => {
+    const place = current()?.querySelector(selector) ?? document.querySelector(`#live ${selector}`);
     place?.focus();
   };
   const press = (selector) => document.querySelector(selector)?.click();
@@ -31,7 +31,9 @@
     j: () => step(1),
     k: () => step(-1),
     x: () => current()?.querySelector("[name=pick]")?.click(),
-    r: toHotButton,
+    o: () => current()?.querySelector("a[href]")?.click(),
+    r: () => focusOn("[data-hot]"),
+    s: () => focusOn("[data-snooze]"),
     "/": () => document.querySelector("[data-finder]")?.focus(),
     "?": () => dialog.showModal(),
     p: () => press("[data-live]"),

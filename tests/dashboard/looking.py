@@ -20,6 +20,7 @@ ROUTES = {
     "mismatches": "SELECT min(id) FROM comboio_mismatch",
     "sessions": "SELECT min(session) FROM comboio_gate",
     "reconcile": "SELECT min(id) FROM comboio_effect",
+    "triage": "SELECT min(id) FROM comboio_alert WHERE kind = 'dead letter'",
     "requeues": "SELECT min(id) FROM comboio_bulk",
 }
 
@@ -31,8 +32,8 @@ def patterns() -> list[URLPattern]:
 
 def is_verb(pattern: URLPattern) -> bool:
     """Whether an address uses a verb."""
-    verbs = ("dashboard.actions", "dashboard.exports", "dashboard.revealing")
-    return str(pattern.callback.__module__) in verbs
+    modules = ("actions", "triage_actions", "exports", "revealing")
+    return str(pattern.callback.__module__) in [f"dashboard.{each}" for each in modules]
 
 
 def address(pattern: URLPattern, scene: Scene | None = None) -> str:

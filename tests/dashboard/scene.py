@@ -6,7 +6,15 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from tests import factories, factory_effects, factory_figures, factory_order, factory_requeues
+from monitor.domain.triage import KINDS
+from tests import (
+    factories,
+    factory_effects,
+    factory_figures,
+    factory_order,
+    factory_requeues,
+    factory_triage,
+)
 from tests.rows import one, run
 
 HOSTILE = (
@@ -35,6 +43,7 @@ class Scene:
     doubted_session: int
     gap_session: int
     corrected: int
+    groups: tuple[int, ...]
 
 
 def fill() -> Scene:
@@ -66,7 +75,16 @@ def fill() -> Scene:
         doubted_session=_session_of(doubted),
         gap_session=gap_session,
         corrected=corrected,
+        groups=_groups(mail),
     )
+
+
+def _groups(mail: int) -> tuple[int, ...]:
+    """An alert of each kind that makes groups; somebody looks after one of them."""
+    cause = one("SELECT cause FROM comboio_dead WHERE error LIKE 'SMTP%%' LIMIT 1")
+    factory_triage.said(mail, kind="dead letter", cause=cause, owner="anna", note="mx1 is replaced")
+    found = "SELECT max(id) FROM comboio_alert WHERE kind = %(kind)s AND state <> 'resolved'"
+    return tuple(one(found, kind=str(kind)) for kind in KINDS)
 
 
 def _history(payments: int, triage: int) -> int:

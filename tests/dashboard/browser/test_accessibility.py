@@ -48,6 +48,7 @@ def test_no_page_has_a_serious_finding_in_the_light_or_in_the_dark(
         f"/sessions/{rows.gap_session}/",
         f"/messages/{rows.corrected}/",
         f"/messages/{rows.corrected}/correct/",
+        *(f"/triage/{number}/" for number in rows.groups),
     ]
     found = {}
     for path in [address for _name, address in camera.LISTS] + details:

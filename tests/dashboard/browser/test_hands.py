@@ -96,6 +96,7 @@ def test_no_page_scrolls_sideways_on_a_phone(open_page: Open) -> None:
         f"/sessions/{rows.gap_session}/",
         f"/messages/{rows.corrected}/",
         f"/messages/{rows.corrected}/correct/",
+        *(f"/triage/{number}/" for number in rows.groups),
     ]
     for path in [address for _name, address in camera.LISTS] + details:
         page.goto(path)

@@ -204,7 +204,7 @@ def test_every_retry_says_in_words_whether_it_is_safe(
     for path in pages:
         assert told in _text(viewer, path), path
     of_all = told.replace("no-op: its effect was completed at", "no-op: completed effects")
-    for path in ("/", "/dead-letters/?cause=poison%3A+ValueError%3A+no+such+account"):
+    for path in ("/", "/triage/", "/triage/?kind=dead+letter"):
         assert of_all in _text(viewer, path), path
 
 

@@ -10,7 +10,7 @@ from monitor.maintenance import retention
 from monitor.operations import effects as effect_verbs
 from monitor.operations import messages, mismatches
 from monitor.reports import system
-from tests import factories, factory_figures
+from tests import factories, factory_figures, factory_triage
 from tests.factory_effects import effect, in_doubt
 from tests.monitor.maintenance.aged import age, age_message, is_remembered, is_there, message, purge
 from tests.rows import insert, one, rows, run
@@ -215,6 +215,17 @@ def test_records_of_people_go_after_their_own_times(consumer: int) -> None:
     }
     assert found == {"audit": 3, "operation": 1, "alert": 5}
     assert [counted(what) for what in ("audit", "click", "alert")] == [1, 3, 3]
+
+
+def test_words_on_a_group_go_when_it_has_no_alert_left_and_they_are_old(consumer: int) -> None:
+    for cause, days in (("young", 399), ("old", 401), ("live", 401), ("resolved", 401)):
+        factory_triage.said(consumer, cause=cause, note="dns", ago=days * 24)
+    factory_triage.alert(consumer, cause="live")
+    factory_triage.alert(consumer, cause="resolved", resolved=1)
+    purge()
+    kept = rows("SELECT cause FROM comboio_triage ORDER BY cause")
+    assert kept == [("live",), ("resolved",), ("young",)]
+    assert counted("triage") == 1
 
 
 def test_verbs_on_what_is_gone_are_refused_in_words(consumer: int) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from monitor.domain.actor import Actor, Permission
-from monitor.operations import Done, alerts, consumers, messages, mismatches, sessions
-from tests import factories
+from monitor.operations import Done, alerts, consumers, messages, mismatches, sessions, triage
+from tests import factories, factory_triage
 from tests.rows import one, rows
 
 TABLES = (
@@ -20,6 +22,7 @@ TABLES = (
     "comboio_mismatch",
     "comboio_event",
     "comboio_alert",
+    "comboio_triage",
     "comboio_audit",
     "comboio_consumer",
     "comboio_rollup_delta",
@@ -188,6 +191,71 @@ def acknowledge() -> Scene:
     )
 
 
+def take() -> Scene:
+    """A group that somebody wrote a note on."""
+    number, row = _group()
+    return Scene(
+        verb="take",
+        permission=Permission.OPERATE,
+        target=("triage", row),
+        use=partial(_said, triage.take, number, version("comboio_triage", row)),
+    )
+
+
+def give() -> Scene:
+    """A group that somebody wrote a note on."""
+    number, row = _group()
+    return Scene(
+        verb="give",
+        permission=Permission.OPERATE,
+        target=("triage", row),
+        use=partial(_said, triage.give, number, version("comboio_triage", row), owner=""),
+    )
+
+
+def write_note() -> Scene:
+    """A group that somebody wrote a note on."""
+    number, row = _group()
+    return Scene(
+        verb="note",
+        permission=Permission.OPERATE,
+        target=("triage", row),
+        use=partial(_said, triage.write_note, number, version("comboio_triage", row), note="dns"),
+    )
+
+
+def snooze() -> Scene:
+    """A group that somebody wrote a note on."""
+    number, row = _group()
+    until = datetime.now(UTC) + timedelta(hours=1)
+    return Scene(
+        verb="snooze",
+        permission=Permission.OPERATE,
+        target=("triage", row),
+        use=partial(_said, triage.snooze, number, version("comboio_triage", row), until=until),
+    )
+
+
+def wake() -> Scene:
+    """A group that sleeps."""
+    number, row = _group(snoozed_for=1.0)
+    return Scene(
+        verb="wake",
+        permission=Permission.OPERATE,
+        target=("triage", row),
+        use=partial(_said, triage.wake, number, version("comboio_triage", row)),
+    )
+
+
+def _group(**said: float) -> tuple[int, int]:
+    owner = factories.consumer()
+    return factory_triage.alert(owner), factory_triage.said(owner, note="seen before", **said)
+
+
+def _said(verb: Callable[..., Done], number: int, seen: int, actor: Actor, **more: object) -> Done:
+    return verb(actor, number, seen=seen, **more)
+
+
 SCENES = (
     requeue,
     discard,
@@ -199,4 +267,9 @@ SCENES = (
     keep_first,
     accept_second,
     acknowledge,
+    take,
+    give,
+    write_note,
+    snooze,
+    wake,
 )

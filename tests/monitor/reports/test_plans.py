@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 
 from monitor.domain.states import State
+from monitor.domain.triage import GroupKey, GroupState
 from monitor.metrics import figures
 from monitor.reports import (
     alerts,
@@ -28,9 +29,11 @@ from monitor.reports import (
     requeues,
     revealed,
     sessions,
+    triage,
+    triage_members,
 )
 from monitor.reports.page import Place
-from tests import factories, factory_figures
+from tests import factories, factory_figures, factory_triage
 from tests.rows import one, run
 
 MESSAGES, DEAD, SESSIONS = 40_000, 4_000, 4_000
@@ -98,6 +101,13 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("duplicates", lambda _: duplicates.read()),
     ("alerts", lambda _: alerts.page()),
     ("badge", lambda _: alerts.open_count()),
+    ("groups", lambda _: triage.page()),
+    ("resolved groups", lambda _: triage.page(state=GroupState.RESOLVED)),
+    ("one group", lambda seed: triage.detail(seed["group"])),
+    ("groups of a cause", lambda _: triage.of_cause("cause-1")),
+    ("badge of groups", lambda _: triage.calling()),
+    ("members of a group", lambda seed: triage_members.page(_held(seed))),
+    ("why grouped", lambda seed: triage_members.why(_dead(seed))),
     ("audit", lambda _: audit.page()),
     ("audit of a span", lambda _: audit.page(since=HOUR_AGO, until=datetime.now(UTC))),
     ("audit of a message", lambda _: audit.page(thing=("message", 7))),
@@ -198,7 +208,12 @@ def _seed() -> dict[str, int]:
     newest = factories.message(consumer)
     mismatch = factories.mismatch(newest)
     for cause in range(3):
-        factories.alert(consumer, subject=f"cause-{cause}", target=1)
+        group = factories.alert(consumer, subject=f"cause-{cause}", target=1)
+    factory_triage.said(consumer, kind="dead letter", cause="cause-1", snoozed_for=1)
+    run(
+        "INSERT INTO comboio_alert (kind, consumer, subject, cause, title, target)"
+        f" SELECT 'held session', {consumer}, s::text, 'c', 't', s FROM generate_series(1, 500) s"
+    )
     session = one("SELECT session FROM comboio_message WHERE id = 5")
     return {
         "consumer": consumer,
@@ -206,7 +221,16 @@ def _seed() -> dict[str, int]:
         "dead": 5,
         "session": session,
         "mismatch": mismatch,
+        "group": group,
     }
+
+
+def _held(seed: dict[str, int]) -> GroupKey:
+    return GroupKey(kind="held session", consumer=seed["consumer"], cause="c")
+
+
+def _dead(seed: dict[str, int]) -> GroupKey:
+    return GroupKey(kind="dead letter", consumer=seed["consumer"], cause="cause-1")
 
 
 def _statements(
