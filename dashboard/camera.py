@@ -24,6 +24,7 @@ FLAGS = (
 )
 LISTS = (
     ("overview", "/"),
+    ("overview-day", "/?range=24h"),
     ("alerts", "/alerts/"),
     ("alerts-resolved", "/alerts/?show=resolved"),
     ("dead-letters", "/dead-letters/"),

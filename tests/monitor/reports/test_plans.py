@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from monitor.domain.states import State
 from monitor.metrics import figures
 from monitor.reports import (
     alerts,
+    annotations,
     audit,
+    consumer_work,
     consumers,
     corrections,
     dead_letters,
@@ -26,6 +29,7 @@ from monitor.reports import (
     preview,
     requeues,
     sessions,
+    trends,
 )
 from monitor.reports.page import Place
 from tests import factories, factory_figures
@@ -51,6 +55,7 @@ BIG = (
     "comboio_revision",
     "comboio_bulk_item",
 )
+LONG_AGO = datetime.now(UTC) - timedelta(days=7)
 MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
 # (what, call): "{}" of a call takes the ids of the seed
 CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
@@ -58,6 +63,13 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("metrics", lambda _: figures.read()),
     ("consumers", lambda _: consumers.every()),
     ("one consumer", lambda seed: consumers.detail(seed["consumer"])),
+    *((f"trend of {each.name}", lambda _, r=each: trends.read(r)) for each in trends.RANGES),
+    ("trend of one", lambda seed: trends.read(trends.RANGES[0], consumer=seed["consumer"])),
+    ("annotations", lambda _: annotations.since(LONG_AGO)),
+    ("annotations of one", lambda seed: annotations.since(LONG_AGO, consumer=seed["consumer"])),
+    ("types of one", lambda seed: consumer_work.types(seed["consumer"], since=LONG_AGO)),
+    ("workers of one", lambda seed: consumer_work.workers(seed["consumer"])),
+    ("causes of one", lambda seed: dead_letters.groups(consumer=seed["consumer"])),
     ("messages", lambda _: messages.page()),
     ("messages in the middle", lambda _: messages.page(MIDDLE.text())),
     ("messages before", lambda _: messages.page(Place(sort="9", id=9, back=True).text())),
@@ -185,6 +197,12 @@ def _seed() -> dict[str, int]:
         "INSERT INTO comboio_audit (actor, verb, object_kind, object_id)"
         " SELECT 'anna', 'requeue', 'message', id FROM comboio_message"
     )
+    bulk = one(
+        "INSERT INTO comboio_bulk (state, up_to_version, actor, failure_limit, total)"
+        " VALUES ('done', 1, 'anna', 1, 4000) RETURNING id"
+    )
+    run(f"INSERT INTO comboio_bulk_item (bulk, id, seen) SELECT {bulk}, id, 1 FROM comboio_dead")
+    factory_figures.worker(process="child", ids=[7])
     run(f"SELECT setval('comboio_message_id', {MESSAGES})")
     factory_figures.snapshot()
     newest = factories.message(consumer)
