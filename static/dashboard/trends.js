@@ -42,6 +42,7 @@
   };
   // Flags are moved, not made anew: one that has the focus keeps it.
   const mark = (key, plot) => {
+    if (plot.status !== 1) return; // not laid out yet: "ready" comes back here
     const svg = layer(plot), width = plot.over.clientWidth, height = plot.over.clientHeight;
     const left = plot.valToPos(data.running, "x");
     svg.firstChild.setAttribute("x", left);
@@ -102,7 +103,7 @@
         dash: (look(key, `.s${place}`, "strokeDasharray").match(/[\d.]+/g) ?? []).map(Number),
         points: { show: false, size: 5, filter: () => lone(chart().values[place]) },
       }))],
-      hooks: { setCursor: [(plot) => tell(key, plot.cursor.idx)], setScale: [follow(key)], setSize: [(plot) => plots.has(key) && mark(key, plot)] },
+      hooks: { setCursor: [(plot) => tell(key, plot.cursor.idx)], setScale: [follow(key)], setSize: [(plot) => mark(key, plot)], ready: [(plot) => mark(key, plot)] },
     };
   };
 

@@ -38,6 +38,7 @@ def _refresh(page: Page) -> None:
 
 
 def _zoom(page: Page) -> None:
+    _over(page).scroll_into_view_if_needed()
     box = _over(page).bounding_box()
     assert box
     y = box["y"] + box["height"] / 2
@@ -46,6 +47,11 @@ def _zoom(page: Page) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.4, y, steps=4)
     page.mouse.move(box["x"] + box["width"] * 0.5, y, steps=4)
     page.mouse.up()
+
+
+def _picture(page: Page, key: str) -> bytes:
+    page.mouse.move(0, 0)
+    return page.locator(f"#plot-{key}").screenshot()
 
 
 def _texts(page: Page, key: str) -> list[str]:
@@ -101,17 +107,17 @@ def test_a_zoom_is_the_same_in_all_and_survives_a_refresh(open_page: Open) -> No
     page = _open(open_page)
     whole = page.locator("[data-whole]")
     expect(whole).to_be_hidden()
-    before = page.screenshot(clip=_clip(page, "shares"))
+    before = _picture(page, "shares")
     _zoom(page)
     expect(whole).to_be_visible()
-    zoomed = page.screenshot(clip=_clip(page, "shares"))
+    zoomed = _picture(page, "shares")
     assert zoomed != before, "the third chart follows the first"
     canvas = page.locator("#plot-throughput canvas").element_handle()
     factory_figures.counters(rows.payments, name="received", label="new", value=7)
     _refresh(page)
     expect(whole).to_be_visible()
     assert canvas.evaluate("one => one.isConnected"), "the chart was not made anew"
-    assert page.screenshot(clip=_clip(page, "shares")) == zoomed
+    assert _picture(page, "shares") == zoomed
     whole.click()
     expect(whole).to_be_hidden()
 
@@ -166,20 +172,14 @@ def test_without_a_script_there_are_pictures_and_tables(open_page: Open) -> None
 def test_dark_and_light_have_their_own_colours(open_page: Open) -> None:
     scene.fill()
     page = _open(open_page)
-    light = page.screenshot(clip=_clip(page, "throughput"))
+    light = _picture(page, "throughput")
     page.locator("[data-theme-toggle]").click()
-    assert page.screenshot(clip=_clip(page, "throughput")) != light
+    assert _picture(page, "throughput") != light
 
 
 def test_a_consumer_has_its_charts_too(open_page: Open) -> None:
     rows = scene.fill()
     _open(open_page, f"/consumers/{rows.payments}/")
-
-
-def _clip(page: Page, key: str) -> dict[str, float]:
-    box = page.locator(f"#plot-{key}").bounding_box()
-    assert box
-    return {"x": box["x"], "y": box["y"], "width": box["width"], "height": box["height"]}
 
 
 def test_an_inbox_without_any_figure_is_drawn_too(open_page: Open) -> None:
