@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from dashboard import curves, words
 from dashboard.curves import Axis
-from monitor.reports.annotations import Annotation, AnnotationKind
+from monitor.reports.annotation import Annotation, AnnotationKind
 
 _LONGEST = 90
 _TIP_WIDTH = 200

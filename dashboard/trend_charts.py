@@ -19,8 +19,8 @@ from dashboard import curves, happened, trend_sentences, words
 from dashboard.charts import Tick
 from dashboard.curves import Axis, Scale
 from dashboard.happened import Happening, Mark
-from monitor.reports import annotations, trends
-from monitor.reports.annotations import Annotations
+from monitor.reports import annotation, trends
+from monitor.reports.annotation import Annotations
 from monitor.reports.trends import RANGES, Known, Trend
 
 _REFRESH_SECONDS = {"60m": 5, "6h": 15, "24h": 30, "7d": 60}
@@ -95,7 +95,7 @@ def shown(request: HttpRequest, consumer: int | None = None) -> Trends:
     name = request.GET.get("range")
     range_ = next((each for each in RANGES if each.name == name), RANGES[0])
     trend = trends.read(range_, consumer=consumer)
-    return of(trend, annotations.since(trend.starts[0], consumer=consumer))
+    return of(trend, annotation.since(trend.starts[0], consumer=consumer))
 
 
 def of(trend: Trend, acts: Annotations) -> Trends:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from monitor.reports.reading import reading
 from monitor.reports.system import LIVE_SECONDS
@@ -70,7 +71,7 @@ class WorkRow:
 def types(consumer_id: int, *, since: datetime) -> Types:
     """Which types took the consumer's time since the hour of that moment."""
     hour = since.replace(minute=0, second=0, microsecond=0)
-    values = {"consumer": consumer_id, "since": hour, "count": _MOST_TYPES}
+    values: dict[str, Any] = {"consumer": consumer_id, "since": hour, "count": _MOST_TYPES}
     with reading() as cursor:
         cursor.execute(SQL["types"], values)
         found = cursor.fetchall()

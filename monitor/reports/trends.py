@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from monitor.domain.durations import BUCKETS, at_most
 from monitor.reports import counters
@@ -138,7 +139,7 @@ def _read(cursor: Cursor, range_: Range, consumer: int | None) -> _Counted:
     length = timedelta(seconds=range_.seconds)
     last = datetime.fromtimestamp(now.timestamp() // range_.seconds * range_.seconds, UTC)
     starts = tuple(last - length * (range_.bins - 1 - at) for at in range(range_.bins))
-    values = {
+    values: dict[str, Any] = {
         "seconds": range_.seconds,
         "since": starts[0],
         "names": list(_COUNTERS),

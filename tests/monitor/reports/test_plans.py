@@ -14,7 +14,7 @@ from monitor.domain.states import State
 from monitor.metrics import figures
 from monitor.reports import (
     alerts,
-    annotations,
+    annotation,
     audit,
     consumer_work,
     consumers,
@@ -65,8 +65,8 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("one consumer", lambda seed: consumers.detail(seed["consumer"])),
     *((f"trend of {each.name}", lambda _, r=each: trends.read(r)) for each in trends.RANGES),
     ("trend of one", lambda seed: trends.read(trends.RANGES[0], consumer=seed["consumer"])),
-    ("annotations", lambda _: annotations.since(LONG_AGO)),
-    ("annotations of one", lambda seed: annotations.since(LONG_AGO, consumer=seed["consumer"])),
+    ("annotations", lambda _: annotation.since(LONG_AGO)),
+    ("annotations of one", lambda seed: annotation.since(LONG_AGO, consumer=seed["consumer"])),
     ("types of one", lambda seed: consumer_work.types(seed["consumer"], since=LONG_AGO)),
     ("workers of one", lambda seed: consumer_work.workers(seed["consumer"])),
     ("causes of one", lambda seed: dead_letters.groups(consumer=seed["consumer"])),

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from monitor.reports import annotations
-from monitor.reports.annotations import AnnotationKind
+from monitor.reports import annotation
+from monitor.reports.annotation import AnnotationKind
 from tests import factories, factory_figures, factory_requeues
 from tests.rows import insert, run
 
@@ -21,14 +21,14 @@ def _ago(minutes: float) -> datetime:
 
 
 def _kinds(consumer: int | None = None) -> list[AnnotationKind]:
-    return [one.kind for one in annotations.since(HOUR_AGO, consumer=consumer).found]
+    return [one.kind for one in annotation.since(HOUR_AGO, consumer=consumer).found]
 
 
 def test_the_first_release_that_is_known_is_no_deploy() -> None:
     factory_figures.deploy("2026-07-01", _ago(50))
     assert _kinds() == []
     factory_figures.deploy("2026-07-02", _ago(20))
-    (found,) = annotations.since(HOUR_AGO).found
+    (found,) = annotation.since(HOUR_AGO).found
     assert (found.kind, found.text, found.before) == ("deploy", "2026-07-02", "2026-07-01")
 
 
@@ -54,7 +54,7 @@ def test_a_hold_that_ends_by_itself_has_an_end() -> None:
     owner = factories.consumer()
     until = {"until": _ago(10).isoformat()}
     factory_figures.audit(verb="hold", kind="consumer", object_id=owner, at=_ago(90), detail=until)
-    (found,) = annotations.since(HOUR_AGO).found
+    (found,) = annotation.since(HOUR_AGO).found
     assert (found.kind, found.actor, found.at) == ("hold ended", "", _ago(10))
 
 
@@ -90,15 +90,15 @@ def test_a_requeue_of_a_cause_belongs_to_the_consumers_whose_messages_it_had() -
         total=1,
     )
     factory_requeues.item(number, dead)
-    (found,) = annotations.since(HOUR_AGO, consumer=mine).found
+    (found,) = annotation.since(HOUR_AGO, consumer=mine).found
     assert (found.kind, found.consumer, found.target_id) == ("requeue", "", number)
     assert _kinds(other) == []
 
 
 def test_of_very_many_the_newest_are_told() -> None:
     owner = factories.consumer()
-    for minute in reversed(range(annotations.MOST + 5)):
+    for minute in reversed(range(annotation.MOST + 5)):
         factory_figures.audit(verb="hold", kind="consumer", object_id=owner, at=_ago(minute + 1))
-    found = annotations.since(HOUR_AGO)
-    assert (len(found.found), found.more) == (annotations.MOST, True)
+    found = annotation.since(HOUR_AGO)
+    assert (len(found.found), found.more) == (annotation.MOST, True)
     assert found.found[-1].at == _ago(1)
