@@ -20,6 +20,7 @@ _KNOWN = {
     "COMBOIO_LOG_LEVEL": "DEBUG, INFO, WARNING or ERROR (INFO)",
     "COMBOIO_METRICS_TOKEN": "bearer token of /metrics; without it only loopback may read it",
     "COMBOIO_ENVIRONMENT": "a word every page shows: production, staging",
+    "COMBOIO_RELEASE": "what is deployed, in your words: the charts show when another one came",
     "COMBOIO_READY": "the file a worker writes its process id to when it takes work",
     "COMBOIO_ROLE": "what this process is: web, worker, receiver, clock or a command's name",
     "COMBOIO_STATIC": "the folder collectstatic fills",
@@ -29,6 +30,7 @@ _KNOWN = {
     "COMBOIO_UNSAFE_DATABASE": "1 admits a database with fsync off: the test server only",
 }
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+_LONGEST_RELEASE = 200
 
 
 class EnvironmentVariableError(Exception):
@@ -48,6 +50,7 @@ class Environment:
     static: Path
     role: str
     label: str
+    release: str
     log_level: str
     database_pool: int
     metrics_token: str
@@ -72,6 +75,7 @@ def read(variables: Mapping[str, str], *, base: Path) -> Environment:
         static=Path(variables.get("COMBOIO_STATIC") or data / "static"),
         role=variables.get("COMBOIO_ROLE") or "command",
         label=variables.get("COMBOIO_ENVIRONMENT", ""),
+        release=_release(variables),
         log_level=_one_of(variables, "COMBOIO_LOG_LEVEL", _LEVELS, default="INFO"),
         database_pool=_whole_number(variables, "COMBOIO_DATABASE_POOL", default=8),
         metrics_token=variables.get("COMBOIO_METRICS_TOKEN", ""),
@@ -108,6 +112,15 @@ def _secret_key(variables: Mapping[str, str]) -> str:
             f"SECRET_KEY has {len(key)} characters; it needs at least {_SECRET_KEY_LENGTH}."
         )
     return key
+
+
+def _release(variables: Mapping[str, str]) -> str:
+    text = variables.get("COMBOIO_RELEASE", "").strip()
+    if len(text) > _LONGEST_RELEASE or not text.isprintable():
+        raise EnvironmentVariableError(
+            f"COMBOIO_RELEASE must be at most {_LONGEST_RELEASE} printable characters in one line."
+        )
+    return text
 
 
 def _required(variables: Mapping[str, str], name: str, example: str) -> str:

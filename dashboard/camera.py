@@ -27,6 +27,7 @@ LISTS = (
     ("triage", "/triage/"),
     ("triage-snoozed", "/triage/?show=snoozed"),
     ("triage-resolved", "/triage/?show=resolved"),
+    ("overview-day", "/?range=24h"),
     ("alerts", "/alerts/"),
     ("alerts-resolved", "/alerts/?show=resolved"),
     ("dead-letters", "/dead-letters/"),

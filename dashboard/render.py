@@ -34,9 +34,17 @@ def page(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpRespon
     return response
 
 
-def wants_piece(request: HttpRequest) -> bool:
-    """Whether the live area of a shown page asks, not a browser that navigates."""
-    return request.headers.get("HX-Target", "").endswith("#live")
+def wants_piece(request: HttpRequest, area: str = "live") -> bool:
+    """Whether this area of a shown page asks to be read again, not a browser that navigates."""
+    return request.headers.get("HX-Target", "").endswith(f"#{area}")
+
+
+def piece(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """The part dashboard/<name>.html of a page, for an area that reads itself again."""
+    response = render(request, f"dashboard/{name}.html", context)
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    patch_cache_control(response, no_store=True, private=True)
+    return response
 
 
 def done(request: HttpRequest, what: Done) -> HttpResponse:

@@ -13,6 +13,7 @@ from django.core.signals import setting_changed
 
 from monitor.domain.errors import ConfigurationError
 from monitor.domain.settings import Settings, read
+from monitor.domain.version import VERSION
 
 FILE = "comboio.toml"
 
@@ -29,6 +30,11 @@ def get() -> Settings:
             raise ConfigurationError(f"COMBOIO_CONFIG names {path}, which is no file.")
         return Settings()
     return _checked(_parsed(path), path.name)
+
+
+def release() -> str:
+    """What runs here, in the deployer's words (settings.COMBOIO_RELEASE); else our version."""
+    return str(getattr(settings, "COMBOIO_RELEASE", "") or VERSION)
 
 
 def reset() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -36,6 +37,49 @@ def counters(
         " VALUES (%(c)s, %(name)s, %(label)s, %(value)s)"
         " ON CONFLICT (consumer, name, label) DO UPDATE SET value = t.value + excluded.value",
         **values,
+    )
+
+
+def counted(
+    consumer_id: int, at: datetime, *, name: str, label: str = "", value: float = 1
+) -> None:
+    """A counter's growth in the minute of that moment, folded; a second call adds to it."""
+    run(
+        "INSERT INTO comboio_rollup AS r (minute, consumer, name, label, value)"
+        " VALUES (date_trunc('minute', %(at)s::timestamptz), %(c)s, %(name)s, %(label)s, %(value)s)"
+        " ON CONFLICT (minute, consumer, name, label)"
+        " DO UPDATE SET value = r.value + excluded.value",
+        at=at,
+        c=consumer_id,
+        name=name,
+        label=label,
+        value=value,
+    )
+
+
+def deploy(release: str, at: datetime | None = None) -> int:
+    """A release that workers were first seen with; its id."""
+    number = one(
+        "INSERT INTO comboio_deploy (release, previous, at) VALUES (%(release)s,"
+        " (SELECT coalesce(max(id), 0) FROM comboio_deploy), coalesce(%(at)s, now())) RETURNING id",
+        release=release,
+        at=at,
+    )
+    return int(number)
+
+
+def type_hour(
+    consumer_id: int, name: str, *, runs: float, seconds: float, is_rest: bool = False
+) -> None:
+    """Runs of a type in this hour."""
+    run(
+        "INSERT INTO comboio_type_hour (consumer, hour, type, is_rest, runs, seconds)"
+        " VALUES (%(c)s, date_trunc('hour', now()), %(type)s, %(rest)s, %(runs)s, %(seconds)s)",
+        c=consumer_id,
+        type=name,
+        rest=is_rest,
+        runs=runs,
+        seconds=seconds,
     )
 
 
@@ -79,12 +123,21 @@ def event(
 
 
 def audit(
-    *, actor: str = "anna", verb: str = "requeue", kind: str = "message", object_id: int = 1
+    *,
+    actor: str = "anna",
+    verb: str = "requeue",
+    kind: str = "message",
+    object_id: int = 1,
+    at: datetime | None = None,
+    detail: Mapping[str, Any] | None = None,
 ) -> int:
     """One line of the audit; its id."""
     number = one(
-        "INSERT INTO comboio_audit (actor, verb, object_kind, object_id, reason)"
-        " VALUES (%(actor)s, %(verb)s, %(kind)s, %(id)s, 'fixed') RETURNING id",
+        "INSERT INTO comboio_audit (actor, verb, object_kind, object_id, reason, at, detail)"
+        " VALUES (%(actor)s, %(verb)s, %(kind)s, %(id)s, 'fixed', coalesce(%(at)s, now()),"
+        " %(detail)s) RETURNING id",
+        at=at,
+        detail=json.dumps(detail or {}),
         actor=actor,
         verb=verb,
         kind=kind,

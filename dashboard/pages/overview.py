@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import access, render, sentences, trends
+from dashboard import access, growth, render, sentences, trend_charts
 from dashboard.consumer_rows import with_sparks
 from dashboard.keeping import keeping
 from monitor.operations.effects import expect_answers
@@ -14,7 +14,9 @@ from monitor.reports.overview import ProblemKind
 
 @access.page
 def index(request: HttpRequest) -> HttpResponse:
-    """The verdict, the problems by impact and the board of consumers."""
+    """The verdict, the problems by impact, the board of consumers and the large charts."""
+    if render.wants_piece(request, "trends"):
+        return render.piece(request, "shared/_trends", {"trends": trend_charts.shown(request)})
     figures = overview.read()
     if any(one.kind is ProblemKind.IN_DOUBT for one in figures.problems):
         expect_answers()
@@ -22,8 +24,9 @@ def index(request: HttpRequest) -> HttpResponse:
         "overview": figures,
         "verdict": sentences.verdict(figures),
         "keeping": keeping(figures.durability),
-        "problems": [(one, sentences.problem(one), trends.trend(one)) for one in figures.problems],
+        "problems": [(one, sentences.problem(one), growth.trend(one)) for one in figures.problems],
         "consumers": with_sparks(figures.consumers),
         "most": consumers.CAP,
+        "trends": None if render.wants_piece(request) else trend_charts.shown(request),
     }
     return render.page(request, "overview/index", values)

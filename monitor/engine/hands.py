@@ -113,6 +113,7 @@ class Hands:
             milliseconds=(perf_counter() - self.started) * 1000.0,
             attempts=self.pick.failed_attempts + 1,
             result=result,
+            type=self.body.type,
         )
         counters = histogram.counters([finished], 0)
         if queue.finish(cursor, self.target.id, xid, [finished], counters) != 1:

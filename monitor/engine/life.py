@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 
+from monitor import conf
 from monitor.domain.consumer import Consumer
 from monitor.engine.span import Span
 from monitor.store import connections, workers
@@ -239,5 +240,5 @@ class Life:
         return self._announcer
 
     def _register(self, cursor: psycopg.Cursor[Any]) -> None:
-        self._slot = workers.register(cursor, self._process)
+        self._slot = workers.register(cursor, self._process, conf.release())
         workers.live(cursor, self._slot)

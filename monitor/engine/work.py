@@ -181,6 +181,7 @@ def _finished(
             milliseconds=ran.milliseconds,
             attempts=pick.failed_attempts + 1,
             result=ran.result,
+            type=body.type,
         )
     )
 

@@ -15,6 +15,8 @@ from monitor.store.sql import Cursor
 _DELTAS_A_TURN = 20_000
 _DUE_A_TURN = 2_000
 _CHART_DAYS = 30
+_MINUTE_HOURS = 26  # how long minutes are kept one by one; the charts of a day need 24
+_MINUTES_A_TURN = 50_000
 _CHORE_SECONDS = 20.0
 
 
@@ -43,6 +45,10 @@ def _fold(cursor: Cursor) -> int:
     return rollup.fold(cursor, _DELTAS_A_TURN)
 
 
+def _compact_minutes(cursor: Cursor) -> int:
+    return rollup.compact(cursor, _MINUTE_HOURS, _MINUTES_A_TURN)
+
+
 def _forget_minutes(cursor: Cursor) -> int:
     return rollup.prune(cursor, _CHART_DAYS)
 
@@ -59,6 +65,7 @@ CHORES = (
     Chore(name="tell gaps", every_seconds=5.0, run=numbering.tell_gaps),
     Chore(name="adopt unnumbered", every_seconds=60.0, run=numbering.adopt),
     Chore(name="prune workers", every_seconds=30.0, run=workers.prune),
+    Chore(name="compact minutes", every_seconds=300.0, run=_compact_minutes),
     Chore(name="prune minutes", every_seconds=3600.0, run=_forget_minutes),
     Chore(name="forget requeues", every_seconds=60.0, run=carrying.forget),
 )

@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import Any, cast
 
 from monitor.domain.consumer import NO_CONSUMER
-from monitor.domain.durations import BUCKET_SECONDS, BUCKETS
+from monitor.domain.durations import BUCKET_SECONDS, BUCKETS, at_most
 from monitor.reports import counters
 from monitor.reports.reading import Cursor, reading
-from monitor.reports.trends import MINUTES as TREND_MINUTES
+from monitor.reports.growth import MINUTES as TREND_MINUTES
 from monitor.store import sql
 
 SQL = sql.load(__file__)
@@ -273,14 +273,8 @@ def _throttle(
 def _p95(growth: _Growth) -> float | None:
     """The upper bound of the bucket that holds the 95th of 100 runs, in ms; None without runs."""
     counts = [growth.recent("handler_seconds_bucket", label) for label in BUCKETS]
-    total, seen = sum(counts), 0.0
-    if not total:
-        return None
-    for bound, count in zip(BUCKET_SECONDS, counts, strict=False):
-        seen += count
-        if seen >= 0.95 * total:
-            return bound * 1000.0
-    return BUCKET_SECONDS[-1] * 1000.0
+    seconds = at_most(counts, 0.95)
+    return None if seconds is None else min(seconds, BUCKET_SECONDS[-1]) * 1000.0
 
 
 def _empty_seconds(waiting: int, growth: _Growth) -> float | None:

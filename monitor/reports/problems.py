@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from monitor.reports import dead_letters, effect_rows, system, trends, triage
+from monitor.reports import dead_letters, effect_rows, growth, system, triage
 from monitor.reports.consumers import ConsumerRow
 from monitor.reports.effect_values import Recorded
 from monitor.reports.reading import Cursor
@@ -18,7 +18,7 @@ SQL = sql.load(__file__)
 
 _STALE_SECONDS = 30  # the clock takes the snapshot every 5 s while there is a backlog
 _MOST_CAUSES = 10
-_WINDOW = {"seconds": trends.MINUTES * 60}
+_WINDOW = {"seconds": growth.MINUTES * 60}
 
 
 class ProblemKind(StrEnum):
@@ -175,7 +175,7 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["held_sessions"])
     found = cursor.fetchall()
     effects = effect_rows.recorded(cursor, [row[5] for row in found if row[5] is not None])
-    arrivals = trends.arrivals(cursor, [row[2] for row in found])
+    arrivals = growth.arrivals(cursor, [row[2] for row in found])
     for values in found:
         session, key, held, dead_message, version, dead_version = values[2:8]
         # A hold by a person goes first: the dead head behind it would not run anyway.
@@ -200,7 +200,7 @@ def _held_sessions(cursor: Cursor) -> Iterator[Problem]:
 def _gaps(cursor: Cursor) -> Iterator[Problem]:
     cursor.execute(SQL["gaps"])
     found = cursor.fetchall()
-    arrivals = trends.arrivals(cursor, [row[2] for row in found])
+    arrivals = growth.arrivals(cursor, [row[2] for row in found])
     for number, name, session, key, missing, before, since, count, size in found:
         last = missing if before is None else max(missing, before - 1)
         yield _problem(
@@ -256,7 +256,7 @@ def _dead_letters(cursor: Cursor, rows: Sequence[ConsumerRow]) -> Iterator[Probl
     cursor.execute(SQL["causes"], {"count": _MOST_CAUSES})
     owners = {cause: (number, since) for cause, number, since in cursor.fetchall()}
     names = {row.id: row.name for row in rows}
-    deaths = trends.deaths(cursor)
+    deaths = growth.deaths(cursor)
     for group in dead_letters.by_cause(cursor, list(owners)):
         number, since = owners[group.cause]
         yield _problem(

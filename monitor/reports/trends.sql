@@ -1,16 +1,16 @@
--- name: deaths
--- What died in the last minutes by cause: the newest 10,000, by the index of their time. A message that died again
--- counts, too. locks: nothing. rows: one per cause.
-SELECT cause, count(*)
-  FROM (SELECT cause FROM comboio_dead WHERE at > statement_timestamp() - make_interval(secs => %(seconds)s)
-         ORDER BY at DESC, id DESC LIMIT 10000) x
- GROUP BY cause;
+-- name: binned
+-- Growth of these counters since a moment, by bins of equal length that every reader cuts alike, folded or not.
+-- locks: nothing. rows: one per bin, counter and label.
+SELECT date_bin(make_interval(secs => %(seconds)s), minute, 'epoch'), name, label, sum(value)
+  FROM (SELECT name, label, minute, value FROM comboio_rollup
+         WHERE minute >= %(since)s AND name = ANY (%(names)s::text[])
+           AND (%(consumer)s::smallint IS NULL OR consumer = %(consumer)s)
+        UNION ALL
+        SELECT name, label, minute, value FROM comboio_rollup_delta
+         WHERE minute >= %(since)s AND name = ANY (%(names)s::text[])
+           AND (%(consumer)s::smallint IS NULL OR consumer = %(consumer)s)) counted
+ GROUP BY 1, 2, 3;
 
--- name: arrivals
--- What came in the last minutes into each of these sessions, among its newest 501 messages. locks: nothing.
--- rows: one per session.
-SELECT s.session, (SELECT count(*)
-                     FROM (SELECT m.received_at FROM comboio_message m WHERE m.session = s.session
-                            ORDER BY m.session DESC, m.id DESC LIMIT 501) m
-                    WHERE m.received_at > statement_timestamp() - make_interval(secs => %(seconds)s))
-  FROM unnest(%(sessions)s::bigint[]) s (session);
+-- name: known_since
+-- Since when there is anything to count: of one consumer, or of the whole. locks: nothing. rows: 1.
+SELECT min(created_at) FROM comboio_consumer WHERE %(consumer)s::smallint IS NULL OR id = %(consumer)s;

@@ -51,7 +51,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """A message that went through: what its done row says. result is JSON text or None."""
+    """A message that went through: what its done row says, and its type for the counters.
+
+    result is JSON text or None.
+    """
 
     lane: int
     session: int
@@ -59,6 +62,7 @@ class Finished:
     milliseconds: float
     attempts: int
     result: str | None
+    type: str
 
 
 def claim(cursor: psycopg.Cursor[Any], first: int, end: int, count: int) -> list[int]:

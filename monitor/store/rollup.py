@@ -9,6 +9,9 @@ from monitor.store.sql import Cursor, load
 
 SQL = load(__file__)
 
+TYPE_RUNS, TYPE_SECONDS = "type_runs", "type_seconds"  # label: the message type
+TYPES_AN_HOUR = 200  # of a consumer; the others of that hour share one row
+
 # consumer id, name, label, value
 Delta: TypeAlias = tuple[int, str, str, float]
 
@@ -30,12 +33,19 @@ def add(cursor: Cursor, deltas: Sequence[Delta]) -> None:
 
 
 def fold(cursor: Cursor, limit: int) -> int:
-    """Move up to limit deltas into minutes and totals; how many totals changed."""
-    cursor.execute(SQL["fold"], {"limit": limit})
+    """Move up to limit deltas into minutes and totals, or types; how many totals changed."""
+    cursor.execute(SQL["fold"], {"limit": limit, "types": TYPES_AN_HOUR})
+    return int(cursor.rowcount)
+
+
+def compact(cursor: Cursor, hours: int, limit: int) -> int:
+    """Sum up to limit minutes older than so many hours by the hour; how many rows of hours."""
+    cursor.execute(SQL["compact"], {"hours": hours, "limit": limit})
     return int(cursor.rowcount)
 
 
 def prune(cursor: Cursor, days: int) -> int:
-    """Delete minutes older than so many days; how many rows went."""
+    """Delete minutes and types older than so many days; how many rows of minutes went."""
+    cursor.execute(SQL["prune_types"], {"days": days})
     cursor.execute(SQL["prune"], {"days": days})
     return int(cursor.rowcount)

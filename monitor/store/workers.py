@@ -15,13 +15,36 @@ SQL = load(__file__)
 RETURN_SECONDS = 5.0  # after a restart of the database, for workers that live to come back
 
 
-def register(cursor: Cursor, process: str) -> int:
-    """Open a row for this process life; its slot."""
+def register(cursor: Cursor, process: str, release: str = "") -> int:
+    """Open a row for this process life; its slot. A release not seen before is noted as a deploy.
+
+    Wants no transaction: two statements, and the second must see what others did meanwhile.
+    """
     values: dict[str, Any] = {"process": process, "host": socket.gethostname(), "pid": os.getpid()}
-    cursor.execute(SQL["register"], {**values, "wall": time.time()})
+    cursor.execute(SQL["register"], {**values, "wall": time.time(), "release": release})
     row = cursor.fetchone()
     assert row is not None  # noqa: S101 - INSERT RETURNING gives one row
+    if release:
+        cursor.execute(SQL["note_release"], {"release": release})
     return int(row[0])
+
+
+def tell(cursor: Cursor, children: Sequence[tuple[int, int, float]]) -> int:
+    """Write what the children of this worker do: (pid, message id or 0, for how many seconds).
+
+    How many rows it reached; one that another process has locked is left for the next time.
+    """
+    pids, ids, seconds = zip(*children, strict=True) if children else ((), (), ())
+    cursor.execute(
+        SQL["tell"],
+        {
+            "host": socket.gethostname(),
+            "pids": list(pids),
+            "ids": list(ids),
+            "seconds": list(seconds),
+        },
+    )
+    return int(cursor.rowcount)
 
 
 def announce(cursor: Cursor, slot: int, ids: Sequence[int]) -> bool:

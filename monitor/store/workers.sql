@@ -1,8 +1,35 @@
 -- name: register
 -- One row per process life. rows: 1.
-INSERT INTO comboio_worker (process, host, pid, skew_seconds)
-VALUES (%(process)s, %(host)s, %(pid)s, %(wall)s::float8 - extract(epoch FROM clock_timestamp())::float8)
+INSERT INTO comboio_worker (process, host, pid, release, skew_seconds)
+VALUES (%(process)s, %(host)s, %(pid)s, %(release)s,
+        %(wall)s::float8 - extract(epoch FROM clock_timestamp())::float8)
 RETURNING slot;
+
+-- name: note_release
+-- A release other than the newest known one is noted by who sees it first: the row before it is unique. While a
+-- process of that release still lives from before the newest one, it is on its way out, and restarts are no deploy.
+-- rows: 1, or 0.
+INSERT INTO comboio_deploy (release, previous)
+SELECT %(release)s, coalesce(last.id, 0)
+  FROM (SELECT 1) AS always
+  LEFT JOIN (SELECT id, release, at FROM comboio_deploy ORDER BY id DESC LIMIT 1) last ON true
+ WHERE last.release IS DISTINCT FROM %(release)s
+   AND NOT EXISTS (SELECT FROM comboio_worker w
+                    WHERE w.release = %(release)s AND w.started_at < last.at
+                      AND w.at > clock_timestamp() - interval '10 s')
+ON CONFLICT (previous) DO NOTHING;
+
+-- name: tell
+-- What the children of a worker do now, as their parent sees it with each of its heartbeats. Their own heartbeat stays
+-- theirs: whether one died is judged by that. locks: those rows, without any that others hold. rows: one per child.
+UPDATE comboio_worker w
+   SET message_id = nullif(now.id, 0), told_at = clock_timestamp(),
+       since = CASE WHEN now.id <> 0 THEN clock_timestamp() - make_interval(secs => now.seconds) END
+  FROM unnest(%(pids)s::integer[], %(ids)s::bigint[], %(seconds)s::float8[]) AS now (pid, id, seconds)
+ WHERE w.pid = now.pid
+   AND w.slot IN (SELECT slot FROM comboio_worker
+                   WHERE host = %(host)s AND process = 'child' AND pid = ANY (%(pids)s::integer[])
+                     FOR UPDATE SKIP LOCKED);
 
 -- name: announce
 -- The ids this process is about to run. Committed (asynchronously) before the first handler starts; a

@@ -11,6 +11,7 @@ from time import monotonic
 
 import psycopg
 
+from monitor import conf
 from monitor.engine import telemetry
 from monitor.store import connections, events, queue, workers
 from monitor.worker.board import Board, Entry
@@ -64,7 +65,7 @@ class Parent:
 
     def _listen_on(self, own: connections.Connection) -> None:
         own.execute("LISTEN comboio_ready")
-        self._slot = workers.register(own.cursor(), "worker")
+        self._slot = workers.register(own.cursor(), "worker", conf.release())
         try:
             while not self._stop.is_set():
                 # The block that waits is shorter than this; longer means that no answer will come.
@@ -83,7 +84,10 @@ class Parent:
             return
         self._beaten_at = monotonic()
         if not workers.beat(own.cursor(), self._slot):
-            self._slot = workers.register(own.cursor(), "worker")
+            self._slot = workers.register(own.cursor(), "worker", conf.release())
+        now = monotonic()
+        children = [(each.pid, each.message_id, now - each.since) for each in self._board.entries()]
+        workers.tell(own.cursor(), children)
 
     def _wake_idle(self) -> None:
         """What the board says only saves wake-ups: every few seconds one goes out all the same."""

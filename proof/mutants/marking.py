@@ -80,6 +80,7 @@ def _finished(pick: Any) -> queue.Finished:
         milliseconds=1.0,
         attempts=pick.failed_attempts + 1,
         result=None,
+        type="",
     )
 
 

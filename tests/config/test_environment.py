@@ -53,6 +53,13 @@ def test_a_wrong_value_is_named(tmp_path: Path, name: str, value: str) -> None:
         read(tmp_path, **{name: value})
 
 
+@pytest.mark.parametrize("value", ["a" * 201, "two\nlines"])
+def test_a_release_is_one_short_line(tmp_path: Path, value: str) -> None:
+    assert read(tmp_path, COMBOIO_RELEASE=" 2026-07-01 é ").release == "2026-07-01 é"
+    with pytest.raises(EnvironmentVariableError, match="COMBOIO_RELEASE"):
+        read(tmp_path, COMBOIO_RELEASE=value)
+
+
 def test_secrets_do_not_show_when_the_environment_is_printed(tmp_path: Path) -> None:
     assert "secret" not in repr(read(tmp_path))
 

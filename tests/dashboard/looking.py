@@ -69,7 +69,8 @@ class Markup(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note attributes that are code or style."""
         names = dict(attrs)
-        if tag == "style" or (tag == "script" and not names.get("src")):
+        is_data = names.get("type") == "application/json"  # a browser never runs it
+        if tag == "style" or (tag == "script" and not names.get("src") and not is_data):
             self.inline.append(f"<{tag}>")
         for name, value in attrs:
             is_code = name == "style" or name.startswith("on") or name.startswith("hx-on")

@@ -285,6 +285,9 @@ def _figures(payments: int, triage: int, mail: int, dead: int) -> None:
         for consumer, scale in ((payments, 1.0), (triage, 0.3), (mail, 0.08)):
             _minute(consumer, minute, "received", "new", round(wave * scale * 20))
             _minute(consumer, minute, "processed", "done", round(wave * scale * 19.5))
+            _minute(consumer, minute, "handler_seconds_bucket", "0.01", round(wave * scale * 18))
+            _minute(consumer, minute, "handler_seconds_bucket", "0.25", round(wave * scale * 1.3))
+        _minute(payments, minute, "processed", "failed", round(wave / 4 if 20 < minute < 26 else 1))
         for cause, share in (("redelivered", 9), ("repeated", 4), ("concurrent", 2)):
             burst = 6 if 20 < minute < 26 else 1
             _minute(payments, minute, "duplicates", cause, share * burst + minute % 3)
@@ -296,6 +299,12 @@ def _figures(payments: int, triage: int, mail: int, dead: int) -> None:
     factory_figures.worker(process="clock", seconds_ago=3)
     at_work = one("SELECT max(id) FROM comboio_ready WHERE lane / 256 = %(c)s", c=triage)
     factory_figures.worker(process="child", ids=[at_work])
+    factory_figures.deploy("2026.06.3", _ago(7200))
+    factory_figures.deploy("2026.07.1", _ago(1500))
+    for name, runs, seconds in (("payment", 1800, 41.5), ("refund", 120, 22.4), ("note", 900, 2.1)):
+        factory_figures.type_hour(payments, name, runs=runs, seconds=seconds)
+    busy = one("SELECT min(id) FROM comboio_ready WHERE lane / 256 = %(c)s", c=payments)
+    factory_figures.worker(process="child", ids=[busy])
     factory_figures.audit(actor="anna", verb="requeue", object_id=dead)
     factory_figures.audit(actor="bert", verb="hold", kind="consumer", object_id=payments)
 

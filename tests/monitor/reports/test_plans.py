@@ -15,7 +15,9 @@ from monitor.domain.triage import GroupKey, GroupState
 from monitor.metrics import figures
 from monitor.reports import (
     alerts,
+    annotation,
     audit,
+    consumer_work,
     consumers,
     corrections,
     dead_letters,
@@ -29,6 +31,7 @@ from monitor.reports import (
     requeues,
     revealed,
     sessions,
+    trends,
     triage,
     triage_members,
 )
@@ -57,6 +60,7 @@ BIG = (
     "comboio_bulk_item",
 )
 HOUR_AGO = datetime.now(UTC) - timedelta(hours=1)
+LONG_AGO = datetime.now(UTC) - timedelta(days=7)
 MIDDLE = Place(sort=str(MESSAGES // 2), id=MESSAGES // 2)
 # (what, call): "{}" of a call takes the ids of the seed
 CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
@@ -64,6 +68,13 @@ CALLS: list[tuple[str, Callable[[dict[str, int]], Any]]] = [
     ("metrics", lambda _: figures.read()),
     ("consumers", lambda _: consumers.every()),
     ("one consumer", lambda seed: consumers.detail(seed["consumer"])),
+    *((f"trend of {each.name}", lambda _, r=each: trends.read(r)) for each in trends.RANGES),
+    ("trend of one", lambda seed: trends.read(trends.RANGES[0], consumer=seed["consumer"])),
+    ("annotations", lambda _: annotation.since(LONG_AGO)),
+    ("annotations of one", lambda seed: annotation.since(LONG_AGO, consumer=seed["consumer"])),
+    ("types of one", lambda seed: consumer_work.types(seed["consumer"], since=LONG_AGO)),
+    ("workers of one", lambda seed: consumer_work.workers(seed["consumer"])),
+    ("causes of one", lambda seed: dead_letters.groups(consumer=seed["consumer"])),
     ("messages", lambda _: messages.page()),
     ("messages in the middle", lambda _: messages.page(MIDDLE.text())),
     ("messages before", lambda _: messages.page(Place(sort="9", id=9, back=True).text())),
@@ -203,6 +214,12 @@ def _seed() -> dict[str, int]:
         "INSERT INTO comboio_audit (actor, verb, object_kind, object_id)"
         " SELECT 'anna', 'requeue', 'message', id FROM comboio_message"
     )
+    bulk = one(
+        "INSERT INTO comboio_bulk (state, up_to_version, actor, failure_limit, total)"
+        " VALUES ('done', 1, 'anna', 1, 4000) RETURNING id"
+    )
+    run(f"INSERT INTO comboio_bulk_item (bulk, id, seen) SELECT {bulk}, id, 1 FROM comboio_dead")
+    factory_figures.worker(process="child", ids=[7])
     run(f"SELECT setval('comboio_message_id', {MESSAGES})")
     factory_figures.snapshot()
     newest = factories.message(consumer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,12 +10,14 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 import pytest
+from django.db import connection
 
+from monitor.store import connections, workers
 from monitor.worker import parent as parents
 from monitor.worker.board import _SLOT, _SLOTS_AT, Board
 from monitor.worker.parent import Parent
 from tests.engine import consuming, delivery, send
-from tests.rows import one, run
+from tests.rows import one, rows, run
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -139,3 +142,33 @@ def test_a_child_that_is_gone_is_forgotten() -> None:
     wait_until(lambda: not board.entries(), 10)
     stop.set()
     watcher.join(5)
+
+
+def test_each_heartbeat_tells_what_the_children_do() -> None:
+    board = Board()
+    with connection.cursor() as cursor:
+        workers.register(cursor, "child")
+    board.runs(0, 42, 30.0)  # by this process, which stands for its child
+    told = (
+        "SELECT message_id, since < clock_timestamp() FROM comboio_worker WHERE process = 'child'"
+    )
+    with listening(board, []):
+        wait_until(lambda: rows(told) == [(42, True)], 5)
+
+
+def test_a_child_that_rests_runs_nothing() -> None:
+    with connection.cursor() as cursor:
+        workers.register(cursor, "child")
+        assert workers.tell(cursor, [(os.getpid(), 42, 1.5)]) == 1
+        assert workers.tell(cursor, [(os.getpid(), 0, 0.0)]) == 1
+    assert rows("SELECT message_id, since FROM comboio_worker") == [(None, None)]
+
+
+def test_a_row_that_somebody_holds_is_left_for_the_next_heartbeat() -> None:
+    with connection.cursor() as cursor:
+        workers.register(cursor, "child")
+    other = connections.connect()
+    other.execute("SELECT FROM comboio_worker FOR UPDATE")
+    with connection.cursor() as cursor:
+        assert workers.tell(cursor, [(os.getpid(), 42, 1.5)]) == 0
+    other.close()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from django.db import migrations
 
-SCHEMA = Path(__file__).with_name("0010_skew.sql").read_text(encoding="utf-8")
+SCHEMA = Path(__file__).with_name("0008_skew.sql").read_text(encoding="utf-8")
 
 
 class Migration(migrations.Migration):
     """Only adds a column without a table rewrite; harmless before the code is deployed."""
 
-    dependencies = [("monitor", "0006_triage")]
+    dependencies = [("monitor", "0007_charts")]
     operations = [migrations.RunSQL(SCHEMA)]
