@@ -14,6 +14,12 @@ from monitor.store.sql import load
 
 SQL = load(__file__)
 Read = Callable[[str], str]  # the text of the page at an address
+_LONG = (
+    ("dead", "/dead-letters/?"),
+    ("messages", "/messages/?"),
+    ("audit", "/audit/?"),
+    ("settled", "/reconcile/?show=settled&"),
+)
 _HREF = re.compile(r'href="([^"]+)"')
 
 
@@ -34,21 +40,19 @@ def _details(read: Read) -> Iterator[tuple[str, str]]:
 
 def _places() -> Iterator[tuple[str, str]]:
     """The middle and the last page of the lists that are long."""
-    for name, address in (
-        ("dead", "/dead-letters/?"),
-        ("messages", "/messages/?"),
-        ("audit", "/audit/?"),
-        ("settled", "/reconcile/?show=settled&"),
-    ):
+    for name, address in _LONG:
         with connection.cursor() as cursor:
             cursor.execute(SQL[name])
             sort, number = cursor.fetchone()
-        middle = Place(sort=sort, id=number).text()
-        oldest = "0001-01-01T00:00:00+00:00" if name == "dead" else "0"
-        last = Place(sort=oldest, id=0, back=True).text()
-        yield f"{name}-middle", f"{address}page={middle}"
-        yield f"{name}-last", f"{address}page={last}"
-    yield "dead-cause-last", f"/dead-letters/?cause={quote(_cause())}&page={last}"
+        yield f"{name}-middle", f"{address}page={Place(sort=sort, id=number).text()}"
+        yield f"{name}-last", f"{address}page={_end(name)}"
+    yield "dead-cause-last", f"/dead-letters/?cause={quote(_cause())}&page={_end('dead')}"
+
+
+def _end(name: str) -> str:
+    """The place behind the last row of a list."""
+    sort = "0001-01-01T00:00:00+00:00" if name == "dead" else "0"
+    return Place(sort=sort, id=0, back=True).text()
 
 
 def _searches() -> Iterator[tuple[str, str]]:

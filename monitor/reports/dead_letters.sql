@@ -75,14 +75,15 @@ SELECT u.cause, last.reason, last.error_class, last.id, last.error, counted.coun
              GROUP BY y.consumer) part) counted
   LEFT JOIN held ON held.cause = u.cause;
 
+-- name: callers
+-- Consumers that ever called outside: one probe for each. locks: nothing. rows: as many.
+SELECT c.name FROM comboio_consumer c
+ WHERE (SELECT e.id FROM comboio_effect e WHERE e.consumer = c.id ORDER BY e.consumer, e.id LIMIT 1) IS NOT NULL;
+
 -- name: effects_of_causes
 -- The effects of the dead messages that a cause is counted by: outcomes that are known, and calls without
--- one. One probe per message of a consumer that ever called outside, none at all for the others.
+-- one. One probe per message, so it is asked for causes of callers only.
 -- locks: nothing. rows: one per cause with effects.
-WITH callers AS MATERIALIZED (
-    SELECT c.id FROM comboio_consumer c
-     WHERE (SELECT e.id FROM comboio_effect e WHERE e.consumer = c.id ORDER BY e.consumer, e.id LIMIT 1) IS NOT NULL
-)
 SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
        counted.total - counted.completed - counted.unknown
   FROM unnest(%(causes)s::text[]) AS u (cause)
@@ -91,10 +92,9 @@ SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
            count(*) FILTER (WHERE e.state = 'in doubt' OR e.state = 'in progress'
                               AND e.called_at IS NOT NULL AND e.last_step <> 'not done') AS unknown,
            max(e.settled_at) FILTER (WHERE e.state = 'completed') AS completed_at
-      FROM (SELECT x.id, x.consumer FROM comboio_dead x
+      FROM (SELECT x.id FROM comboio_dead x
              WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
              ORDER BY x.cause, x.id LIMIT %(count)s) y
-      JOIN callers ON callers.id = y.consumer
      CROSS JOIN LATERAL (SELECT e.state, e.called_at, e.last_step, e.settled_at FROM comboio_effect e
                           WHERE e.message_id = y.id OFFSET 0) e) counted
  WHERE counted.total > 0;
