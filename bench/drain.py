@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     with durable_database() as durability:
         _say(f"{durability}; {options.messages:,} messages in {options.sessions:,} sessions")
-        _prepare(options.sessions)
+        prepare(options.sessions)
         ratios = [_round(n, options) for n in range(1, options.rounds + 1)]
     median = statistics.median(ratios)
     _say(f"median ratio engine / bare loop: {median:.2f} (at least {TARGET} is wanted)")
@@ -171,7 +171,8 @@ def _two_statements(
     cursor.execute(SQL["book"], {"account": account, "amount": amount, "message": message_id})
 
 
-def _prepare(sessions: int) -> None:
+def prepare(sessions: int) -> None:
+    """Make the accounts that the measured handler writes to."""
     with connection.cursor() as cursor:
         cursor.execute(SQL["tables"])
         cursor.execute(SQL["accounts"], {"sessions": sessions})
@@ -181,7 +182,7 @@ def _store(source: str, messages: int, sessions: int) -> None:
     """Fill the inbox of one consumer."""
     stamp = time.time_ns()
     for numbers in _batches(range(messages)):
-        ingest.receive([_delivery(source, f"{stamp}-{n}", n % sessions + 1) for n in numbers])
+        ingest.receive([delivery(source, f"{stamp}-{n}", n % sessions + 1) for n in numbers])
 
 
 def _settle() -> None:
@@ -192,7 +193,8 @@ def _settle() -> None:
         cursor.execute("CHECKPOINT")
 
 
-def _delivery(source: str, key: str, account: int) -> Delivery:
+def delivery(source: str, key: str, account: int) -> Delivery:
+    """A message of 500 bytes for an account."""
     body = {"account": account, "amount": account % 97 + 1, "note": ""}
     body["note"] = "x" * (500 - len(json.dumps(body)))
     return Delivery(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from dashboard import access, frame
@@ -22,12 +24,16 @@ REFRESH = json.dumps({"app:tick": {"target": "body"}})
 
 def page(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
     """The page dashboard/<noun>/<name>.html, or its live piece when the live area asks for it."""
-    values = {
-        **frame.context(request, name.partition("/")[0]),
-        "layout": PIECE if wants_piece(request) else LAYOUT,
-        **context,
-    }
-    response = render(request, f"dashboard/{name}.html", values)
+    stands_round = frame.context(request, name.partition("/")[0])
+    mark = _mark(request, stands_round, context) if wants_piece(request) else ""
+    response: HttpResponse
+    if mark and request.headers.get("If-None-Match") == mark:
+        response = HttpResponseNotModified()
+    else:
+        values = {**stands_round, "layout": PIECE if mark else LAYOUT, **context}
+        response = render(request, f"dashboard/{name}.html", values)
+    if mark:
+        response["ETag"] = mark
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     # Pages hold payloads and keys: neither a proxy nor the back button may keep them.
     patch_cache_control(response, no_store=True, private=True)
@@ -45,6 +51,22 @@ def piece(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpRespo
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     patch_cache_control(response, no_store=True, private=True)
     return response
+
+
+def _mark(request: HttpRequest, stands_round: dict[str, Any], context: dict[str, Any]) -> str:
+    """A name for all that a live piece shows and for whom: while it is the same, so is the piece.
+
+    Drawing a piece costs several times what reading its figures costs, and most are as they were.
+    """
+    actor = stands_round["actor"]
+    whole = (
+        request.get_full_path(),
+        request.session.session_key,
+        *(actor.name, sorted(actor.permissions), stands_round["zone"], timezone.localdate()),
+        *(stands_round["language"], stands_round["alert_badge"]),
+        context,
+    )
+    return f'"{blake2b(repr(whole).encode(), digest_size=16).hexdigest()}"'
 
 
 def done(request: HttpRequest, what: Done) -> HttpResponse:

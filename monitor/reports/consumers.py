@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,8 +13,8 @@ from typing import Any, cast
 from monitor.domain.consumer import NO_CONSUMER
 from monitor.domain.durations import BUCKET_SECONDS, BUCKETS, at_most
 from monitor.reports import counters
-from monitor.reports.reading import Cursor, reading
 from monitor.reports.growth import MINUTES as TREND_MINUTES
+from monitor.reports.reading import Cursor, reading
 from monitor.store import sql
 
 SQL = sql.load(__file__)
@@ -116,23 +116,30 @@ class ConsumerDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Growth:
-    """What a consumer's counters grew by within the last hour."""
+    """What a consumer's counters grew by within the last hour.
+
+    grown: by name and label, then by minute, so that each figure looks at its own counters only.
+    """
 
     axis: Sequence[datetime]
     now: datetime
-    minutes: Sequence[counters.Minute]
+    grown: Mapping[tuple[str, str], Mapping[datetime, float]]
 
-    def series(self, name: str, *labels: str) -> tuple[float, ...]:
-        wanted = [m for m in self.minutes if m.name == name and (not labels or m.label in labels)]
-        return counters.series(wanted, self.axis)
+    def series(self, name: str, *labels: str, last: int = _MINUTES) -> tuple[float, ...]:
+        wanted = [
+            values
+            for (counter, label), values in self.grown.items()
+            if counter == name and (not labels or label in labels)
+        ]
+        return tuple(sum(each.get(at, 0.0) for each in wanted) for at in self.axis[-last:])
 
     def recent(self, name: str, *labels: str) -> float:
-        return sum(self.series(name, *labels)[-_RECENT_MINUTES:])
+        return sum(self.series(name, *labels, last=_RECENT_MINUTES))
 
     def per_second(self, name: str, *labels: str) -> float:
         """Over the last whole minute and the running one: never a fraction of a second."""
         seconds = (self.now - self.axis[-2]).total_seconds()
-        return sum(self.series(name, *labels)[-2:]) / max(seconds, 1.0)
+        return sum(self.series(name, *labels, last=2)) / max(seconds, 1.0)
 
 
 def every() -> tuple[ConsumerRow, ...]:
@@ -195,17 +202,19 @@ def rows(cursor: Cursor, now: datetime) -> tuple[ConsumerRow, ...]:
 
 def _all_rows(cursor: Cursor, now: datetime) -> list[ConsumerRow]:
     axis = counters.axis(now, _MINUTES)
-    grown: dict[int, list[counters.Minute]] = defaultdict(list)
+    grown: dict[int, dict[tuple[str, str], dict[datetime, float]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
     for names, since in ((_COUNTERS, axis[0]), (_DURATIONS, axis[-_RECENT_MINUTES])):
         for each in counters.minutes(cursor, names, since=since):
-            grown[each.consumer_id].append(each)
+            grown[each.consumer_id][each.name, each.label][each.minute] = each.value
     cursor.execute(SQL["workers"])
     workers = dict(cursor.fetchall())
     cursor.execute(SQL["rows"], {"count": CAP + 1})
     return [
         _row(
             values,
-            _Growth(axis=axis, now=now, minutes=grown[values[0]]),
+            _Growth(axis=axis, now=now, grown=grown[values[0]]),
             workers=workers.get(values[0], 0),
         )
         for values in cursor.fetchall()

@@ -122,12 +122,9 @@ def detail(message_id: int) -> DeadLetterRow | None:
 def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> list[Group]:
     """The groups of these causes that still have dead messages."""
     values = {"causes": causes, "consumer": consumer, "count": CAP + 1}
-    cursor.execute(SQL["effects_of_causes"], values)
-    effects = {
-        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3], without=row[4])
-        for row in cursor.fetchall()
-    }
     cursor.execute(SQL["groups"], values)
+    rows = cursor.fetchall()
+    effects = _effects(cursor, values, rows)
     return [
         Group(
             cause=row[0],
@@ -143,8 +140,24 @@ def by_cause(cursor: Cursor, causes: list[str], consumer: int | None = None) -> 
             sessions_held=row[10],
             recorded=effects.get(row[0]),
         )
-        for row in cursor.fetchall()
+        for row in rows
     ]
+
+
+def _effects(
+    cursor: Cursor, values: dict[str, Any], rows: list[tuple[Any, ...]]
+) -> dict[str, Recorded]:
+    """The effects that a requeue of each group would meet; only callers have any."""
+    cursor.execute(SQL["callers"])
+    callers = {name for (name,) in cursor.fetchall()}
+    called = [row[0] for row in rows if not callers.isdisjoint(row[9])]
+    if not called:
+        return {}
+    cursor.execute(SQL["effects_of_causes"], {**values, "causes": called})
+    return {
+        row[0]: Recorded(completed=row[1], unknown=row[2], completed_at=row[3], without=row[4])
+        for row in cursor.fetchall()
+    }
 
 
 def _rows(cursor: Cursor, ids: list[int]) -> list[DeadLetterRow]:

@@ -43,29 +43,46 @@ WITH RECURSIVE walk AS (
 SELECT cause FROM walk;
 
 -- name: groups
--- Each cause counted up to the cap in the order of its ids, with its latest error as the sample.
--- max_version is the highest among the counted: a failure that comes later has a higher one.
+-- Each cause counted up to the cap in the order of its ids, with its latest error as the sample; counted from the
+-- index alone. max_version is the highest among the counted: a failure that comes later has a higher one.
+-- Sessions held are counted from their gates, of which there are few; at most count are looked at.
 -- locks: nothing. rows: one per cause that still has dead messages.
+WITH held AS MATERIALIZED (
+    SELECT x.cause, count(*) AS count
+      FROM (SELECT g.dead_message FROM comboio_gate g WHERE g.dead_message IS NOT NULL LIMIT %(count)s) g
+     CROSS JOIN LATERAL (SELECT x.cause FROM comboio_dead x
+                          WHERE x.id = g.dead_message
+                            AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s) OFFSET 0) x
+     GROUP BY x.cause
+)
 SELECT u.cause, last.reason, last.error_class, last.id, last.error, counted.count, counted.first_at,
-       counted.last_at, counted.max_version, counted.consumers, counted.held
+       counted.last_at, counted.max_version, counted.consumers, coalesce(held.count, 0)
   FROM unnest(%(causes)s::text[]) AS u (cause)
  CROSS JOIN LATERAL (
     SELECT x.id, x.reason, x.error_class, x.error FROM comboio_dead x
      WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
      ORDER BY x.cause DESC, x.id DESC LIMIT 1) last
  CROSS JOIN LATERAL (
-    SELECT count(*) AS count, min(y.at) AS first_at, max(y.at) AS last_at, max(y.version) AS max_version,
+    SELECT sum(part.count)::bigint AS count, min(part.first_at) AS first_at, max(part.last_at) AS last_at,
+           max(part.max_version) AS max_version,
            (SELECT array_agg(c.name ORDER BY c.name) FROM comboio_consumer c
-             WHERE c.id = ANY (array_agg(DISTINCT y.consumer))) AS consumers,
-           count(g.session) AS held
-      FROM (SELECT x.id, x.consumer, x.session, x.at, x.version FROM comboio_dead x
-             WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
-             ORDER BY x.cause, x.id LIMIT %(count)s) y
-      LEFT JOIN comboio_gate g ON g.session = y.session AND g.dead_message = y.id) counted;
+             WHERE c.id = ANY (array_agg(part.consumer))) AS consumers
+      FROM (SELECT y.consumer, count(*) AS count, min(y.at) AS first_at, max(y.at) AS last_at,
+                   max(y.version) AS max_version
+              FROM (SELECT x.consumer, x.at, x.version FROM comboio_dead x
+                     WHERE x.cause = u.cause AND (%(consumer)s::int IS NULL OR x.consumer = %(consumer)s)
+                     ORDER BY x.cause, x.id LIMIT %(count)s) y
+             GROUP BY y.consumer) part) counted
+  LEFT JOIN held ON held.cause = u.cause;
+
+-- name: callers
+-- Consumers that ever called outside: one probe for each. locks: nothing. rows: as many.
+SELECT c.name FROM comboio_consumer c
+ WHERE (SELECT e.id FROM comboio_effect e WHERE e.consumer = c.id ORDER BY e.consumer, e.id LIMIT 1) IS NOT NULL;
 
 -- name: effects_of_causes
 -- The effects of the dead messages that a cause is counted by: outcomes that are known, and calls without
--- one. One probe per message, and none at all while nothing was ever called outside.
+-- one. One probe per message, so it is asked for causes of callers only.
 -- locks: nothing. rows: one per cause with effects.
 SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
        counted.total - counted.completed - counted.unknown
@@ -80,4 +97,4 @@ SELECT u.cause, counted.completed, counted.unknown, counted.completed_at,
              ORDER BY x.cause, x.id LIMIT %(count)s) y
      CROSS JOIN LATERAL (SELECT e.state, e.called_at, e.last_step, e.settled_at FROM comboio_effect e
                           WHERE e.message_id = y.id OFFSET 0) e) counted
- WHERE (SELECT e.id FROM comboio_effect e ORDER BY e.id LIMIT 1) IS NOT NULL AND counted.total > 0;
+ WHERE counted.total > 0;

@@ -41,11 +41,7 @@ __all__ = [
 SQL = sql.load(__file__)
 
 _WINDOW = 20_000  # messages one page looks through for a state or a consumer before it stops
-_OWN_TABLES = {
-    State.DEAD: "dead",
-    State.DISCARDED: "discarded",
-    State.IN_DOUBT: "in_doubt",
-}
+_SEARCHED = (State.READY, State.DONE)  # the others stand in small tables of their own
 
 
 def find(text: str, *, limit: int = LIMIT) -> Found:
@@ -87,7 +83,7 @@ def page(
     from there with next.
     """
     start, limit = place(cursor, int), bounded(limit)
-    statement = "every" if state is None else _OWN_TABLES.get(state, "in_state")
+    statement = "every" if state is None else str(state)
     values: dict[str, Any] = {
         "back": start.back,
         "id": start.id,
@@ -95,12 +91,12 @@ def page(
         "window": limit + 1 if state is None and consumer is None else _WINDOW,
         "consumer": consumer,
         "session": session,
-        "state": None if state is None else str(state),
     }
     with reading() as open_cursor:
         open_cursor.execute(SQL[statement], values)
-        ids = [row[0] for row in open_cursor.fetchall()]
-        edge = None if len(ids) > limit else _edge(open_cursor, statement, values)
+        ids = sorted((row[0] for row in open_cursor.fetchall()), reverse=True)
+        is_search = state in _SEARCHED or (state is None and consumer is not None)
+        edge = _edge(open_cursor, values) if is_search and len(ids) <= limit else None
         rows = message_rows.of(open_cursor, ids)
     found = build(rows, start, limit, key=lambda row: (row.id, row.id))
     return found if edge is None else _stopped(found, start, edge)
@@ -115,10 +111,8 @@ def detail(message_id: int) -> Detail | None:
         return message_detail.read(cursor, rows[0]) if rows else None
 
 
-def _edge(cursor: Cursor, statement: str, values: dict[str, Any]) -> int | None:
+def _edge(cursor: Cursor, values: dict[str, Any]) -> int | None:
     """The last message looked at when a search stopped at its bound; None: it saw the end."""
-    if statement in _OWN_TABLES.values() or (statement == "every" and values["consumer"] is None):
-        return None
     cursor.execute(SQL["edge"], values)
     row = cursor.fetchone()
     return None if row is None else int(row[0])

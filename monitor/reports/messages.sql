@@ -20,33 +20,24 @@ UNION ALL
   ORDER BY m.id LIMIT %(count)s)
 ORDER BY 1 DESC;
 
--- name: in_state
--- The same for messages that are ready, running, waiting or done: a bounded stretch of the newest,
--- one probe per message and table. The state is read again for the rows that are shown.
+-- name: ready
+-- The same for messages that are ready: a bounded stretch of the newest, one probe per message, and further
+-- ones only for those that stand in the queue. The state is read again for the rows that are shown.
 -- locks: nothing. rows: at most count.
 (SELECT m.id FROM (
     SELECT m.id, m.consumer, m.lane, m.session FROM comboio_message m
      WHERE NOT %(back)s AND m.id < %(id)s
        AND (%(session)s::bigint IS NULL OR m.session = %(session)s)
      ORDER BY m.id DESC LIMIT %(window)s) m
-  LEFT JOIN LATERAL (SELECT r.id FROM comboio_ready r WHERE %(state)s <> 'done'
-                        AND r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r ON true
-  LEFT JOIN LATERAL (SELECT d.id FROM comboio_done d
-                      WHERE %(state)s = 'done' AND d.id = m.id OFFSET 0) d ON true
-  LEFT JOIN LATERAL (SELECT v.id FROM comboio_waiting v
-                      WHERE %(state)s = 'waiting' AND v.id = m.id OFFSET 0) v ON true
-  LEFT JOIN LATERAL (SELECT g.head FROM comboio_gate g WHERE g.session = m.session
-                        AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
-  LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
-                        AND w.at > statement_timestamp() - interval '10 seconds' LIMIT 1) w ON true
-  LEFT JOIN LATERAL (SELECT l.session FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
-                        AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
+ CROSS JOIN LATERAL (SELECT FROM comboio_ready r
+                      WHERE r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
-    AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
-                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id OR v.id IS NOT NULL
-                       WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
-                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
-                            AND coalesce(w.slot, l.session) IS NULL END
+    AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = m.session AND g.head = m.id
+                       AND g.retry_at > statement_timestamp() OFFSET 0)
+    AND NOT EXISTS (SELECT FROM comboio_worker w WHERE m.id = ANY (w.ids)
+                       AND w.at > statement_timestamp() - interval '10 seconds' OFFSET 0)
+    AND NOT EXISTS (SELECT FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
+                       AND l.expires_at > statement_timestamp() OFFSET 0)
   ORDER BY m.id DESC LIMIT %(count)s)
 UNION ALL
 (SELECT m.id FROM (
@@ -54,26 +45,83 @@ UNION ALL
      WHERE %(back)s AND m.id > %(id)s
        AND (%(session)s::bigint IS NULL OR m.session = %(session)s)
      ORDER BY m.id LIMIT %(window)s) m
-  LEFT JOIN LATERAL (SELECT r.id FROM comboio_ready r WHERE %(state)s <> 'done'
-                        AND r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r ON true
-  LEFT JOIN LATERAL (SELECT d.id FROM comboio_done d
-                      WHERE %(state)s = 'done' AND d.id = m.id OFFSET 0) d ON true
-  LEFT JOIN LATERAL (SELECT v.id FROM comboio_waiting v
-                      WHERE %(state)s = 'waiting' AND v.id = m.id OFFSET 0) v ON true
-  LEFT JOIN LATERAL (SELECT g.head FROM comboio_gate g WHERE g.session = m.session
-                        AND g.retry_at > statement_timestamp() OFFSET 0) g ON true
-  LEFT JOIN LATERAL (SELECT w.slot FROM comboio_worker w WHERE m.id = ANY (w.ids)
-                        AND w.at > statement_timestamp() - interval '10 seconds' LIMIT 1) w ON true
-  LEFT JOIN LATERAL (SELECT l.session FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
-                        AND l.expires_at > statement_timestamp() OFFSET 0) l ON true
+ CROSS JOIN LATERAL (SELECT FROM comboio_ready r
+                      WHERE r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r
   WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
-    AND CASE %(state)s WHEN 'done' THEN d.id IS NOT NULL
-                       WHEN 'waiting' THEN r.id IS NOT NULL AND g.head = m.id OR v.id IS NOT NULL
-                       WHEN 'running' THEN r.id IS NOT NULL AND coalesce(w.slot, l.session) IS NOT NULL
-                       ELSE r.id IS NOT NULL AND g.head IS DISTINCT FROM m.id
-                            AND coalesce(w.slot, l.session) IS NULL END
+    AND NOT EXISTS (SELECT FROM comboio_gate g WHERE g.session = m.session AND g.head = m.id
+                       AND g.retry_at > statement_timestamp() OFFSET 0)
+    AND NOT EXISTS (SELECT FROM comboio_worker w WHERE m.id = ANY (w.ids)
+                       AND w.at > statement_timestamp() - interval '10 seconds' OFFSET 0)
+    AND NOT EXISTS (SELECT FROM comboio_lease l WHERE l.session = m.session AND l.message_id = m.id
+                       AND l.expires_at > statement_timestamp() OFFSET 0)
   ORDER BY m.id LIMIT %(count)s)
 ORDER BY 1 DESC;
+
+-- name: done
+-- The same for messages that are done. locks: nothing. rows: at most count.
+(SELECT m.id FROM (
+    SELECT m.id, m.consumer FROM comboio_message m
+     WHERE NOT %(back)s AND m.id < %(id)s
+       AND (%(session)s::bigint IS NULL OR m.session = %(session)s)
+     ORDER BY m.id DESC LIMIT %(window)s) m
+ CROSS JOIN LATERAL (SELECT FROM comboio_done d WHERE d.id = m.id OFFSET 0) d
+  WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
+  ORDER BY m.id DESC LIMIT %(count)s)
+UNION ALL
+(SELECT m.id FROM (
+    SELECT m.id, m.consumer FROM comboio_message m
+     WHERE %(back)s AND m.id > %(id)s
+       AND (%(session)s::bigint IS NULL OR m.session = %(session)s)
+     ORDER BY m.id LIMIT %(window)s) m
+ CROSS JOIN LATERAL (SELECT FROM comboio_done d WHERE d.id = m.id OFFSET 0) d
+  WHERE (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
+  ORDER BY m.id LIMIT %(count)s)
+ORDER BY 1 DESC;
+
+-- name: waiting
+-- Messages that their sender delayed or that wait for their retry, from the small tables that say so. A search
+-- through the newest messages would not find those that have waited for long. Of the shut sessions at most
+-- window are looked at. locks: nothing. rows: at most count.
+SELECT w.id FROM (
+    (SELECT w.id FROM comboio_waiting w
+      WHERE NOT %(back)s AND w.id < %(id)s
+        AND (%(session)s::bigint IS NULL OR w.session = %(session)s)
+        AND (%(consumer)s::int IS NULL OR w.consumer = %(consumer)s)
+      ORDER BY w.id DESC LIMIT %(count)s)
+    UNION ALL
+    (SELECT w.id FROM comboio_waiting w
+      WHERE %(back)s AND w.id > %(id)s
+        AND (%(session)s::bigint IS NULL OR w.session = %(session)s)
+        AND (%(consumer)s::int IS NULL OR w.consumer = %(consumer)s)
+      ORDER BY w.id LIMIT %(count)s)
+    UNION ALL
+    SELECT g.head
+      FROM (SELECT g.lane, g.session, g.head FROM comboio_gate g
+             WHERE g.retry_at > statement_timestamp()
+               AND (%(session)s::bigint IS NULL OR g.session = %(session)s)
+               AND (%(consumer)s::int IS NULL OR g.lane / 256 = %(consumer)s)
+             LIMIT %(window)s) g
+     CROSS JOIN LATERAL (SELECT FROM comboio_ready r
+                          WHERE r.lane = g.lane AND r.session = g.session AND r.id = g.head OFFSET 0) r
+     WHERE CASE WHEN %(back)s THEN g.head > %(id)s ELSE g.head < %(id)s END) w
+ ORDER BY CASE WHEN %(back)s THEN w.id ELSE - w.id END LIMIT %(count)s;
+
+-- name: running
+-- Messages that a process that lives has announced or leased, of those that still stand in the queue. At most
+-- window leases are looked at. locks: nothing. rows: at most count.
+SELECT m.id FROM (
+    SELECT unnest(w.ids) AS id FROM comboio_worker w WHERE w.at > statement_timestamp() - interval '10 seconds'
+    UNION
+    SELECT l.message_id FROM (SELECT * FROM comboio_lease ORDER BY session LIMIT %(window)s) l
+     WHERE l.expires_at > statement_timestamp()) u
+ CROSS JOIN LATERAL (SELECT m.id, m.lane, m.session, m.consumer FROM comboio_message m
+                      WHERE m.id = u.id OFFSET 0) m
+ CROSS JOIN LATERAL (SELECT FROM comboio_ready r
+                      WHERE r.lane = m.lane AND r.session = m.session AND r.id = m.id OFFSET 0) r
+ WHERE (%(session)s::bigint IS NULL OR m.session = %(session)s)
+   AND (%(consumer)s::int IS NULL OR m.consumer = %(consumer)s)
+   AND CASE WHEN %(back)s THEN m.id > %(id)s ELSE m.id < %(id)s END
+ ORDER BY CASE WHEN %(back)s THEN m.id ELSE - m.id END LIMIT %(count)s;
 
 -- name: dead
 -- Dead messages by id from their own small table. locks: nothing. rows: at most count.

@@ -40,10 +40,19 @@
     if (place.textContent !== text) place.textContent = text;
   };
 
+  // mark: names what is shown. While that is still so the server answers 304, and nothing is drawn anew.
+  // Any other request may have used up what a form can be sent for: the next answer comes whole.
+  let mark = "";
   const isLive = (event) => event.detail?.ctx?.sourceElement?.id === "live";
+  document.addEventListener("htmx:config:request", (event) => {
+    if (isLive(event) && mark) event.detail.ctx.request.headers["If-None-Match"] = mark;
+  });
   document.addEventListener("htmx:before:request", (event) => { if (isLive(event)) askedAt = Date.now(); });
-  document.addEventListener("htmx:after:swap", (event) => {
-    if (!isLive(event) || event.detail.ctx.response.status >= 400) return;
+  document.addEventListener("htmx:after:request", (event) => {
+    const response = event.detail.ctx.response;
+    if (!isLive(event)) { mark = ""; return; }
+    if (response.status >= 400) return;
+    mark = response.headers.get("ETag") ?? "";
     readAt = Date.now();
     tookFor = readAt - askedAt;
     failures = 0;
