@@ -27,6 +27,7 @@ from monitor.reports import (
     preview,
     requeues,
     sessions,
+    trends,
 )
 from monitor.reports.page import Place
 from tests import factories, factory_figures
@@ -105,6 +106,7 @@ def test_no_list_reads_a_big_table_from_end_to_end(
     # In proportion to the small seed: a cause is counted up to a part of the table.
     monkeypatch.setattr(dead_letters, "CAP", 100)
     monkeypatch.setattr(requeues, "MOST", 100)
+    monkeypatch.setattr(trends, "CAP", 100)
     seed = _seed()
     run("ANALYZE")  # as autovacuum does within a minute of the first messages
     found = {
