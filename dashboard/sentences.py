@@ -16,6 +16,7 @@ from monitor.reports.messages import Detail
 from monitor.reports.overview import Overview, Problem, ProblemKind
 
 _REGULAR = 0.4  # of the median: gaps whose quartiles lie closer than this come from a timer
+_TELLING = 3  # duplicates: fewer say nothing about a timer
 _STOP = {
     ProblemKind.NO_WORKERS,
     ProblemKind.STALLED,
@@ -169,7 +170,7 @@ def likely_cause(producer: Producer) -> str:
         )
     if producer.cause == "operator":
         return _("A person sent it again.")
-    if middle and late - early <= _REGULAR * middle:
+    if producer.count >= _TELLING and middle and late - early <= _REGULAR * middle:
         text = _("Its sender retries after %(gap)s although the first was taken: its time limit.")
     else:
         text = _("Its sender sent it anew, mostly after %(gap)s: a replay, or a restart.")

@@ -11,11 +11,15 @@ from monitor.store import sql
 SQL = sql.load(__file__)
 
 MINUTES = 10  # that a trend looks back
+CAP = 10_000  # deaths that are looked at
 
 
 def deaths(cursor: Cursor) -> dict[str, int]:
-    """How many messages died of each cause in that time; a cause without any has no entry."""
-    cursor.execute(SQL["deaths"], {"seconds": MINUTES * 60})
+    """How many messages died of each cause in that time; a cause without any has no entry.
+
+    Where more than 10,000 died in all, of the newest 10,000.
+    """
+    cursor.execute(SQL["deaths"], {"seconds": MINUTES * 60, "count": CAP})
     return dict(cursor.fetchall())
 
 

@@ -1,9 +1,9 @@
 -- name: deaths
--- What died in the last minutes by cause: the newest 10,000, by the index of their time. A message that died again
--- counts, too. locks: nothing. rows: one per cause.
+-- What died in the last minutes by cause: the newest ones, by the index of their time. A message that died again
+-- counts, too. At most count are looked at. locks: nothing. rows: one per cause.
 SELECT cause, count(*)
   FROM (SELECT cause FROM comboio_dead WHERE at > statement_timestamp() - make_interval(secs => %(seconds)s)
-         ORDER BY at DESC, id DESC LIMIT 10000) x
+         ORDER BY at DESC, id DESC LIMIT %(count)s) x
  GROUP BY cause;
 
 -- name: arrivals

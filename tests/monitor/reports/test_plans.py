@@ -23,6 +23,7 @@ from monitor.reports import (
     dead_letters,
     duplicates,
     effects,
+    growth,
     messages,
     mismatches,
     overview,
@@ -131,6 +132,7 @@ def test_no_list_reads_a_big_table_from_end_to_end(
     # In proportion to the small seed: a cause is counted up to a part of the table.
     monkeypatch.setattr(dead_letters, "CAP", 100)
     monkeypatch.setattr(requeues, "MOST", 100)
+    monkeypatch.setattr(growth, "CAP", 100)
     seed = _seed()
     run("ANALYZE")  # as autovacuum does within a minute of the first messages
     found = {
