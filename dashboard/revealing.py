@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from dashboard import access, editing, forms, render
+from monitor.domain.actor import Permission
 from monitor.domain.errors import PermissionRefusedError, RefusedError
 from monitor.operations import revealing
 from monitor.reports import corrections, payloads, revealed
@@ -29,7 +30,8 @@ class Titled:
 @access.verb
 def message(request: HttpRequest, id: int) -> HttpResponse:  # noqa: A002
     """Payload, corrections, result and headers of a message; or its text in the editor."""
-    if request.POST.get("edit") != "1":
+    may_edit = access.may(request, Permission.DECIDE)
+    if request.POST.get("edit") != "1" or not may_edit:
         return _page(request, ("message", id), revealed.of_message, "messages_detail")
     if corrections.current(id) is None:
         raise Http404

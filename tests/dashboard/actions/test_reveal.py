@@ -170,3 +170,11 @@ def test_the_whole_text_is_edited_after_a_look_that_is_written_down(senior: Clie
     values["text"] += "x"
     assert senior.post(f"/messages/{number}/replay/", values).status_code == 303
     assert _acts() == [("sara", "message", number, "", "edited")]
+
+
+def test_who_may_not_replay_is_shown_the_page_and_no_editor(operator: Client) -> None:
+    number = _message()
+    html = operator.post(f"/messages/{number}/reveal/", {"edit": "1"}).content.decode()
+    assert "<textarea" not in html
+    assert SECRET in html
+    assert _acts() == [("olga", "message", number, "", "shown")]

@@ -85,3 +85,22 @@ def test_duplicates_are_listed_with_their_gaps(senior: Client, filled: Scene) ->
     text = looking.Markup(senior.get(f"/messages/{filled.done}/").content.decode()).text
     assert "3 duplicates, absorbed" in text
     assert "redelivered by the broker" in text
+
+
+def test_a_long_payload_is_shown_to_its_first_64_kb_and_says_so(senior: Client) -> None:
+    body = '{"head": 1.10, "list": [' + ",".join(["12345"] * 20_000) + '], "tail": "unseen"}'
+    number = factories.message(factories.consumer(), state="done", payload=body)
+    response = senior.get(f"/messages/{number}/")
+    text = looking.Markup(response.content.decode()).text
+    assert "Only the first 64 kB are shown; the download has all of it." in text
+    assert "1.10" in text
+    assert "unseen" not in text
+    assert "more stand in the raw text" in text
+    assert len(response.content) < 250_000
+
+
+def test_a_binary_payload_is_shown_as_hexadecimal(senior: Client) -> None:
+    number = factories.message(factories.consumer(), state="done", payload=b"\x00\xffGIF89a")
+    text = looking.Markup(senior.get(f"/messages/{number}/").content.decode()).text
+    assert "Not text; shown as hexadecimal." in text
+    assert "00 ff 47 49 46 38 39 61" in text
