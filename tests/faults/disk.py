@@ -26,7 +26,9 @@ _HARMLESS = """
 CREATE OR REPLACE FUNCTION test_needs_room() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN RETURN NEW; END $$
 """
-_PATIENCE = "SET lock_timeout = '30s'"  # writers of the table are about when the triggers come and go
+_PATIENCE = (
+    "SET lock_timeout = '30s'"  # writers of the table are about when the triggers come and go
+)
 _ON_THE_DISK = "INSERT INTO test_disk VALUES (repeat('x', 200000))"
 # Where nothing can be mounted: the server's own limit of temporary files (53400 instead of 53100).
 _IN_A_FILE = (
