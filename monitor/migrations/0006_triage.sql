@@ -44,30 +44,29 @@ CREATE FUNCTION comboio_groups(
     state text
 ) STABLE LANGUAGE sql AS $$
 WITH looked AS (
-    (SELECT a.id, a.kind, a.consumer, coalesce(a.cause, a.subject) AS cause, a.title, a.target, a.count, a.first_at,
-            a.last_at, a.resolved_at, CASE a.state WHEN 'acknowledged' THEN a.acknowledged_by END AS acknowledged_by
+    (SELECT a.id, a.kind, a.consumer, coalesce(a.cause, a.subject) AS cause, a.count, a.first_at, a.last_at,
+            a.resolved_at, CASE a.state WHEN 'acknowledged' THEN a.acknowledged_by END AS acknowledged_by
        FROM comboio_alert a
       WHERE live AND a.state <> 'resolved' AND a.kind = ANY (of_kinds)
         AND (of_consumer IS NULL OR a.consumer = of_consumer)
         AND (of_cause IS NULL OR coalesce(a.cause, a.subject) = of_cause)
       ORDER BY a.last_at DESC, a.id DESC LIMIT most)
     UNION ALL
-    (SELECT a.id, a.kind, a.consumer, coalesce(a.cause, a.subject), a.title, a.target, a.count, a.first_at,
-            a.last_at, a.resolved_at, NULL
+    (SELECT a.id, a.kind, a.consumer, coalesce(a.cause, a.subject), a.count, a.first_at, a.last_at,
+            a.resolved_at, NULL
        FROM comboio_alert a
       WHERE NOT live AND a.state = 'resolved' AND a.kind = ANY (of_kinds)
         AND (of_consumer IS NULL OR a.consumer = of_consumer)
         AND (of_cause IS NULL OR coalesce(a.cause, a.subject) = of_cause)
       ORDER BY a.resolved_at DESC LIMIT most)
 ), grouped AS (
-    SELECT l.kind, l.consumer, l.cause, max(l.id) AS alert, (array_agg(l.title ORDER BY l.id DESC))[1] AS title,
-           (array_agg(l.target ORDER BY l.id DESC))[1] AS target, count(*) AS members, sum(l.count)::bigint AS raised,
+    SELECT l.kind, l.consumer, l.cause, max(l.id) AS alert, count(*) AS members, sum(l.count)::bigint AS raised,
            min(l.first_at) AS first_at, max(l.last_at) AS last_at, max(l.resolved_at) AS resolved_at,
            coalesce(max(l.acknowledged_by), '') AS acknowledged_by
       FROM looked l
      GROUP BY l.kind, l.consumer, l.cause
 )
-SELECT g.kind, g.consumer, g.cause, g.alert, g.title, g.target, g.members, g.raised, g.first_at, g.last_at,
+SELECT g.kind, g.consumer, g.cause, g.alert, n.title, n.target, g.members, g.raised, g.first_at, g.last_at,
        CASE WHEN NOT live THEN g.resolved_at END, b.began_at,
        b.again OR coalesce(t.created_at < b.began_at, false), g.acknowledged_by,
        t.id, coalesce(t.owner, ''), coalesce(t.note, ''), coalesce(t.noted_by, ''), t.noted_at, t.snoozed_until,
@@ -79,6 +78,7 @@ SELECT g.kind, g.consumer, g.cause, g.alert, g.title, g.target, g.members, g.rai
             WHEN b.again OR t.created_at < b.began_at THEN 'regressed'
             ELSE 'new' END
   FROM grouped g
+  JOIN comboio_alert n ON n.id = g.alert
   LEFT JOIN comboio_triage t ON t.kind = g.kind AND t.consumer = g.consumer AND t.cause = g.cause
  CROSS JOIN LATERAL (
     SELECT max(s.first_at) AS began_at, count(*) > 1 AS again

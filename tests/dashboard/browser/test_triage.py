@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests import factories, factory_triage
 from tests.dashboard.browser.conftest import Open
-from tests.rows import one, rows
+from tests.rows import one, rows, run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,6 +41,21 @@ def test_a_group_is_selected_taken_opened_and_snoozed_by_keyboard(open_page: Ope
 def _press(page: Page, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
+
+
+def test_a_note_that_is_being_typed_stays_while_the_page_reads_itself_again(
+    open_page: Open,
+) -> None:
+    number = factory_triage.alert(factories.consumer())
+    page = open_page(f"/triage/{number}/", "operator")
+    page.locator("summary", has_text="Write note").click()
+    page.get_by_label("Note", exact=True).fill("half a sen")
+    run("UPDATE comboio_alert SET count = 41")
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('app:tick'))")
+    expect(page.locator(".facts").first).to_contain_text("41")
+    expect(page.get_by_label("Note", exact=True)).to_have_value("half a sen")
+    page.locator(".ask[open] form button").click()
+    expect(page.locator(".note-text")).to_have_text("half a sen")
 
 
 def test_take_note_and_snooze_work_without_script(open_page: Open) -> None:
