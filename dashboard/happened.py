@@ -16,6 +16,7 @@ from monitor.reports.annotation import Annotation, AnnotationKind
 
 _LONGEST = 90
 _TIP_WIDTH = 200
+_FLAG_WIDTH = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +36,11 @@ class Happening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What happened within one bin: a flag with its numbers. bin: its place among the bins.
+    """A flag with the numbers of what happened there.
 
     tip_x: where the words begin, seen from the flag, so that they stay in the picture.
     """
 
-    bin: int
     seconds: str  # since 1970, for the script
     x: str
     tip_x: str
@@ -64,21 +64,31 @@ def told(found: Sequence[Annotation]) -> list[Happening]:
     ]
 
 
-def marks(rows: Sequence[Happening], starts: Sequence[datetime], axis: Axis) -> list[Mark]:
-    """A flag for each bin in which something happened; neighbours in a bin share theirs."""
+def by_bin(rows: Sequence[Happening], axis: Axis) -> dict[int, str]:
+    """What happened within a bin, in words, by its place among the bins."""
     length = timedelta(seconds=axis.seconds)
-    groups: dict[int, list[Happening]] = {}
+    found: dict[int, list[str]] = {}
     for row in rows:
-        groups.setdefault(int((row.at - starts[0]) / length), []).append(row)
-    return [_mark(place, group, axis) for place, group in groups.items()]
+        found.setdefault(int((row.at - axis.since) / length), []).append(row.text)
+    return {place: "; ".join(texts) for place, texts in found.items()}
 
 
-def _mark(place: int, group: list[Happening], axis: Axis) -> Mark:
+def marks(rows: Sequence[Happening], axis: Axis) -> list[Mark]:
+    """The flags of what happened; those that would lie on each other share one."""
+    groups: list[list[Happening]] = []
+    for row in rows:
+        if groups and axis.x(row.at) - axis.x(groups[-1][0].at) < _FLAG_WIDTH:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [_mark(group, axis) for group in groups]
+
+
+def _mark(group: list[Happening], axis: Axis) -> Mark:
     first, last = group[0], group[-1]
     x = axis.x(first.at)
     left = max(curves.LEFT, min(x - _TIP_WIDTH / 2, curves.WIDTH - curves.RIGHT - _TIP_WIDTH))
     return Mark(
-        bin=place,
         seconds=f"{first.at.timestamp():.0f}",
         x=curves.plain(x),
         tip_x=curves.plain(left - x),

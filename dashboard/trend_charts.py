@@ -6,7 +6,7 @@ One axis for all. The server's picture, the table and what the script draws come
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -102,16 +102,16 @@ def of(trend: Trend, acts: Annotations) -> Trends:
     """The charts of a trend with what happened meanwhile."""
     axis = Axis(since=trend.starts[0], until=trend.until, seconds=trend.range.seconds)
     rows = happened.told(acts.found)
-    marks = happened.marks(rows, trend.starts, axis)
+    texts = happened.by_bin(rows, axis)
     plans = (_throughput(trend), _durations(trend), _shares(trend))
     left = axis.x(trend.starts[-1])
     names = {"60m": _("60 min"), "6h": _("6 h"), "24h": _("24 h"), "7d": _("7 d")}
     return Trends(
-        charts=tuple(_chart(plan, trend, axis, marks) for plan in plans),
+        charts=tuple(_chart(plan, trend, axis, texts) for plan in plans),
         ranges=tuple((each.name, names[each.name], each is trend.range) for each in RANGES),
         x_ticks=axis.ticks(),
         running=(curves.plain(left), curves.plain(axis.x(trend.until) - left)),
-        marks=tuple(marks),
+        marks=tuple(happened.marks(rows, axis)),
         happened=tuple(reversed(rows)),
         more_happened=acts.more,
         refresh_seconds=_REFRESH_SECONDS[trend.range.name],
@@ -158,7 +158,7 @@ def _shares(trend: Trend) -> _Plan:
     )
 
 
-def _chart(plan: _Plan, trend: Trend, axis: Axis, marks: Sequence[Mark]) -> TrendChart:
+def _chart(plan: _Plan, trend: Trend, axis: Axis, texts: Mapping[int, str]) -> TrendChart:
     lines = tuple(
         Line(place=place, name=name, path=curves.path(values, trend.starts, axis, plan.scale))
         for place, (name, values) in enumerate(plan.series)
@@ -172,13 +172,12 @@ def _chart(plan: _Plan, trend: Trend, axis: Axis, marks: Sequence[Mark]) -> Tren
         sentence=plan.sentence,
         lines=lines,
         y_ticks=plan.scale.ticks(plan.word),
-        head=(*head, _("what happened")) if marks else head,
-        rows=_rows(plan, trend, marks),
+        head=(*head, _("what happened")) if texts else head,
+        rows=_rows(plan, trend, texts),
     )
 
 
-def _rows(plan: _Plan, trend: Trend, marks: Sequence[Mark]) -> tuple[tuple[str, ...], ...]:
-    texts = {mark.bin: mark.text for mark in marks}
+def _rows(plan: _Plan, trend: Trend, texts: Mapping[int, str]) -> tuple[tuple[str, ...], ...]:
     found = []
     for at, start in enumerate(trend.starts):
         values = (values[at] for _name, values in plan.series)
@@ -186,7 +185,7 @@ def _rows(plan: _Plan, trend: Trend, marks: Sequence[Mark]) -> tuple[tuple[str, 
         label = _moment(start, trend)
         if at == len(trend.starts) - 1:
             label = _("%(at)s, not over yet") % {"at": label}
-        found.append((label, *cells, *([texts.get(at, "")] if marks else [])))
+        found.append((label, *cells, *([texts.get(at, "")] if texts else [])))
     return tuple(found)
 
 
