@@ -119,6 +119,7 @@ class Plot:
         if self._is_waiting(at, actor):
             if at % 7 == 0 and self._takes("retry", at):
                 self.gates[session] = Gate(self.ids[number], "retry", error=_error(actor))
+                return "ready", None
             return self._delayed_or("ready", at, actor), None
         if at >= self.shape.messages * _LATE and (found := self._late(at, number, session)):
             return found

@@ -57,6 +57,20 @@ def test_selected_text_stays_selected(open_page: Open) -> None:
     assert page.evaluate("getSelection().toString()") == before
 
 
+def test_what_has_not_changed_is_not_drawn_again_and_is_still_live(open_page: Open) -> None:
+    rows = scene.fill()
+    page = open_page("/dead-letters/")
+    _refresh(page)  # the first answer brings the mark
+    with page.expect_response(lambda response: "hx-target" in response.request.headers) as asked:
+        page.evaluate("document.body.dispatchEvent(new CustomEvent('app:tick'))")
+    assert asked.value.status == 304
+    expect(page.locator("[data-live]")).to_have_attribute("data-mode", "live")
+    expect(page.locator(f"#dead-{rows.dead}")).to_have_count(1)
+    factories.message(rows.payments, state="dead", session="new", error="New: error")
+    _refresh(page)
+    expect(page.get_by_text("New: error").first).to_be_visible()
+
+
 def test_a_verb_shows_its_toast_and_the_row_is_read_again(open_page: Open) -> None:
     rows = scene.fill()
     page = open_page("/dead-letters/")

@@ -20,7 +20,7 @@ from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
 from bench import console_pages
-from monitor.reports import dead_letters, reading, system
+from monitor.reports import dead_letters, reading, requeues, system
 from monitor.reports.page import Place
 from monitor.seeding import history
 from monitor.seeding.history import Made
@@ -34,6 +34,7 @@ SHAPE = Shape(messages=200_000, dead=20_000, sessions=5_000, days=2)
 # Pages of 8 kB that the statements of one page may touch. The most is 11,000 (Duplicates looks at
 # 12,000 kept ones and their messages), a list of 50 rows needs a tenth of it.
 MOST_BUFFERS = 20_000
+FEW = 4_000  # rows of a table that may be read whole
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,14 @@ def test_the_books_balance_and_each_message_is_in_one_place(made: Made, db: None
     ) == one("SELECT count(*) FROM comboio_total")
 
 
-def test_every_page_goes_by_index_and_touches_little(client: Client) -> None:
+def test_every_page_goes_by_index_and_touches_little(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In proportion to this inbox: what is counted up to a bound reads a smaller table whole.
+    monkeypatch.setattr(dead_letters, "CAP", 1_000)
+    monkeypatch.setattr(requeues, "MOST", 2_000)
+    large = {table for table in BIG if one(f"SELECT count(*) FROM {table}") > FEW}
+    assert {"comboio_message", "comboio_done", "comboio_dead", "comboio_event"} <= large
     faults = []
     pages = console_pages.pages(lambda address: client.get(address).content.decode())
     assert len(pages) > 40
@@ -87,7 +95,8 @@ def test_every_page_goes_by_index_and_touches_little(client: Client) -> None:
         for statement, values in caught:
             plan = _plan(statement, values)
             touched += plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-            faults += [f"{name} reads {table} whole" for table in _read_whole(plan)]
+            whole = large.intersection(_read_whole(plan))
+            faults += [f"{name} reads {table} whole: {statement[:60]}" for table in whole]
         if touched > MOST_BUFFERS:
             faults.append(f"{name} touches {touched:,} pages of 8 kB")
     assert faults == []
@@ -180,7 +189,7 @@ def _plan(statement: str, values: Any) -> dict[str, Any]:
 
 def _read_whole(node: dict[str, Any]) -> Iterator[str]:
     table = node.get("Relation Name", "").removesuffix("_default")
-    if "Seq Scan" in node["Node Type"] and table in BIG:
+    if "Seq Scan" in node["Node Type"]:
         yield table
     for inner in node.get("Plans", ()):
         yield from _read_whole(inner)
