@@ -54,3 +54,13 @@ def test_only_blocked_sessions_are_listed_on_demand(viewer: Client, filled: Scen
 
 def test_no_backlog_is_good_news(viewer: Client) -> None:
     assert "No session waits" in viewer.get("/sessions/").content.decode()
+
+
+def test_a_message_without_session_is_no_session_of_the_list(senior: Client) -> None:
+    owner = factories.consumer()
+    alone = factories.message(owner, session="")
+    factories.message(owner, session="acc-1")
+    factory_figures.snapshot()
+    text = senior.get("/sessions/").content.decode()
+    assert "acc-1" in text
+    assert str(-alone) not in text
