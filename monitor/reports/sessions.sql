@@ -1,17 +1,18 @@
 -- name: list
 -- Sessions of the snapshot (at most 500 per consumer) and held ones that have no backlog, by
--- backlog times age at the time of the snapshot, so the order stands still between two snapshots.
+-- backlog times age at the time of the snapshot, so the order stands still between two snapshots. A message
+-- without session is none of them.
 -- Held sessions outside of the snapshot are looked at up to 5,000, and so are messages in doubt, sessions
 -- with a gap and delayed messages.
 -- locks: nothing. rows: at most count.
 WITH listed AS (
     SELECT s.session, s.consumer, s.backlog, s.head, s.head_at,
            s.backlog * greatest(extract(epoch FROM s.at - coalesce(s.head_at, s.at))::float8, 0) AS impact
-      FROM comboio_session_snapshot s
+      FROM comboio_session_snapshot s WHERE s.session > 0
     UNION ALL
     SELECT g.session, g.lane / 256, 0, g.dead_message, NULL, 0
       FROM (SELECT g.session, g.lane, g.dead_message FROM comboio_gate g
-             WHERE (g.held OR g.dead_message IS NOT NULL)
+             WHERE (g.held OR g.dead_message IS NOT NULL) AND g.session > 0
                AND NOT EXISTS (SELECT FROM comboio_session_snapshot s WHERE s.session = g.session)
              LIMIT 5000) g
     UNION ALL

@@ -21,10 +21,11 @@ SELECT slot, process, host, pid, started_at, at,
   FROM comboio_worker ORDER BY 7 DESC, process, slot LIMIT 200;
 
 -- name: states
--- Messages that are ready or delayed by their sender, dead, discarded and in doubt, each counted up to a cap.
+-- Messages that are ready or delayed by their sender, dead, discarded and in doubt, each counted up to a cap; the
+-- dead ones, which may be many, from their index.
 -- locks: nothing. rows: 1.
 SELECT (SELECT count(*) FROM (SELECT FROM comboio_ready UNION ALL SELECT FROM comboio_waiting
                               LIMIT %(count)s) r),
-       (SELECT count(*) FROM (SELECT FROM comboio_dead LIMIT %(count)s) x),
+       (SELECT count(*) FROM (SELECT FROM comboio_dead ORDER BY id LIMIT %(count)s) x),
        (SELECT count(*) FROM (SELECT FROM comboio_discarded LIMIT %(count)s) c),
        (SELECT count(*) FROM (SELECT FROM comboio_in_doubt LIMIT %(count)s) i);

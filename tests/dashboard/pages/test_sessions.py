@@ -95,3 +95,13 @@ def test_the_train_explains_its_signs(viewer: Client, filled: Scene) -> None:
     legend = looking.Markup(html[html.index('class="legend"') :]).text
     for word in ("done", "dead", "parked", "round-nosed: the head"):
         assert word in legend
+
+
+def test_a_message_without_session_is_no_session_of_the_list(senior: Client) -> None:
+    owner = factories.consumer()
+    alone = factories.message(owner, session="")
+    factories.message(owner, session="acc-1")
+    factory_figures.snapshot()
+    text = senior.get("/sessions/").content.decode()
+    assert "acc-1" in text
+    assert str(-alone) not in text
