@@ -1,4 +1,4 @@
-"""One small world for all tests of faults: it costs ten seconds, and each test sends its own."""
+"""One small world for the faults of a file: it costs ten seconds, and its idle fleet a part of a core."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proof import history
 from tests.proof.world.small import SmallWorld, small_world
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _small() -> Iterator[SmallWorld]:
     with small_world() as made:
         yield made
