@@ -1,4 +1,4 @@
-"""One small world for the faults of a file: it costs ten seconds, and its idle fleet a part of a core."""
+"""One small world for the faults of a file: it costs ten seconds, its idle fleet part of a core."""
 
 from __future__ import annotations
 
