@@ -17,7 +17,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 _LIST = """() => {
   const look = (one) => {
     const style = getComputedStyle(one);
-    return style.outlineStyle + style.outlineWidth + style.boxShadow;
+    const frame = one.querySelector(":scope > rect");  // of a flag in a chart
+    return style.outlineStyle + style.outlineWidth + style.boxShadow
+      + (frame && getComputedStyle(frame).strokeWidth);
   };
   const all = [...document.querySelectorAll("a[href], button, summary, input, select, textarea")];
   const isShown = (one) => one.checkVisibility({visibilityProperty: true});
