@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
+from time import sleep
 
 from monitor.domain.message import Delivery
 from monitor.domain.order import Numbered
@@ -20,6 +21,7 @@ from proof.workload.plan import Item, Plan
 _CONSUMER = "proof.append"
 _STRETCH = 6  # how far a message may be overtaken
 _SECONDS = 20.0
+_GAP_SECONDS = 0.05  # how long a message stands before one that it overtook: time to run
 
 
 def _play(floor: Floor) -> None:
@@ -44,8 +46,11 @@ def _send(floor: Floor, sender: int) -> None:
     for at in range(0, len(items), _STRETCH):
         stretch = items[at : at + _STRETCH]
         random.shuffle(stretch)
-        for item in stretch:
+        while stretch:
+            item = stretch.pop()
             sending.deliver([Sent(item=item)], sender, numbered)
+            if any(late.session == item.session and late.n < item.n for late in stretch):
+                sleep(_GAP_SECONDS)
 
 
 def ranks(plan: Plan) -> dict[int, int]:
