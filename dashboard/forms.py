@@ -52,7 +52,7 @@ class MessageFilter:
         return cls(
             text=_text(query.get("q")),
             state=State(state) if state in set(State) else None,
-            consumer=_consumer(query),
+            consumer=chosen_consumer(query),
             cursor=query.get("page"),
         )
 
@@ -81,7 +81,7 @@ class DeadLetterFilter:
         """Read from the URL."""
         return cls(
             cause=_text(query.get("cause")) or None,
-            consumer=_consumer(query),
+            consumer=chosen_consumer(query),
             session=whole(query.get("session")),
             cursor=query.get("page"),
         )
@@ -111,7 +111,7 @@ class ListFilter:
         choice = query.get("show", "")
         return cls(
             choice=choice if choice in choices else choices[0],
-            consumer=_consumer(query),
+            consumer=chosen_consumer(query),
             cursor=query.get("page"),
         )
 
@@ -182,7 +182,7 @@ def scope(request: HttpRequest) -> Scope:
     """The dead letters that a form names: of a cause, a consumer, a session, or of any."""
     return Scope(
         cause=_text(request.POST.get("cause")) or None,
-        consumer=_consumer(request.POST),
+        consumer=chosen_consumer(request.POST),
         session=whole(request.POST.get("session")),
     )
 
@@ -228,7 +228,8 @@ def until(request: HttpRequest) -> datetime | None:
     return timezone.now() + timedelta(minutes=minutes) if minutes else None
 
 
-def _consumer(query: QueryDict) -> int | None:
+def chosen_consumer(query: QueryDict) -> int | None:
+    """The consumer that a filter or a form names, or None."""
     return whole(query.get("consumer"), _LARGEST_CONSUMER)
 
 

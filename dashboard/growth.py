@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from dashboard import words
+from monitor.reports.growth import MINUTES
 from monitor.reports.overview import Problem, ProblemKind
 
 _COUNTED = {ProblemKind.DEAD_LETTER, ProblemKind.MISMATCH, ProblemKind.IN_DOUBT}
 _CAP = 500  # what comes into a session is counted up to here
-_MINUTES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ def trend(problem: Problem) -> Trend | None:
     grown = problem.grown
     if grown is None:
         return None
-    facts = {"count": words.count(abs(grown), _cap(problem)), "minutes": _MINUTES}
+    facts = {"count": words.count(abs(grown), _cap(problem)), "minutes": MINUTES}
     if grown > 0:
         return Trend(sign="↗", text=_("+%(count)s in %(minutes)s min") % facts)
     if grown < 0:

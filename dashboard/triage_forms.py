@@ -14,7 +14,6 @@ from monitor.domain.triage import KINDS, GroupState
 
 SHOWN = ("all", *(str(each) for each in GroupState))
 MORNING = time(8)
-_LARGEST_CONSUMER = 2**15 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class TriageFilter:
         return cls(
             choice=choice if choice in SHOWN else SHOWN[0],
             kind=kind if kind in KINDS else None,
-            consumer=forms.whole(query.get("consumer"), _LARGEST_CONSUMER),
+            consumer=forms.chosen_consumer(query),
             is_mine=query.get("mine") == "1",
             cursor=query.get("page"),
         )
